@@ -23,11 +23,11 @@ def made_class(
     """Return a class of a loss below `base`, with signature and docstring from the loss; `form`
     says what it is, such as "as a module"."""
     documented = [one for one in spec.parameters if one.name not in _own_arguments(base)]
-    made = {
+    members = {
         "__init__": _constructor(base, spec),
         "__doc__": _docstring(spec, form, documented) + _other_arguments(base),
     }
-    return cast("type[Base]", type(name, (base,), {**made, **attributes}))
+    return cast("type[Base]", type(name, (base,), {**members, **attributes}))
 
 
 def _constructor(base: type[nn.Module], spec: LossSpec) -> Callable[..., None]:

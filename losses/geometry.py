@@ -248,7 +248,7 @@ def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> T
     squared = kind == "squared_euclidean"
     lengths = _euclidean_matrix(rows, columns, squared)
     if not _all_fit(lengths):
-        size = torch.maximum(*(_sizes(given, -1, -2) for given in (rows, columns)))
+        size = torch.maximum(*(_sizes(side, -1, -2) for side in (rows, columns)))
         scaled = rows / size
         other = scaled if rows is columns else columns / size
         return _euclidean_matrix(scaled, other, squared) * (size.square() if squared else size)

@@ -49,8 +49,8 @@ def real(
             must_be_finite(name, tensor)
         if tensor.dtype != dtype:
             dtype, alike = torch.promote_types(dtype, tensor.dtype), False
-    given = tuple(tensors.values())
-    return given if alike else tuple([None if t is None else t.to(dtype) for t in given])
+    provided = tuple(tensors.values())
+    return provided if alike else tuple([None if t is None else t.to(dtype) for t in provided])
 
 
 def ordinal(labels: Tensor, count: int) -> Tensor:
@@ -291,7 +291,9 @@ def must_be_texts(**rows: tuple[Tensor | None, Tensor | None]) -> None:
     for name, (texts, of) in rows.items():
         if texts is None:
             if of is not None:
-                others = ", ".join(other for other, (given, _) in rows.items() if given is not None)
+                others = ", ".join(
+                    other for other, (provided, _) in rows.items() if provided is not None
+                )
                 raise ValueError(f"{name} is missing: it goes together with {others}")
             continue
         must_be_tensor(name, texts)

@@ -65,12 +65,12 @@ def probe(loss: Any, batch: Any, **parameters: Any) -> Measured:
     module = _module_of(loss, parameters)
     if isinstance(batch, TensorCall):
         return _measured_tensors(module, batch.inputs)
-    given, named = ((), batch) if isinstance(batch, Mapping) else (_in_order(batch), {})
+    positional, named = ((), batch) if isinstance(batch, Mapping) else (_in_order(batch), {})
     try:
-        inputs = inputs_of(module, given, named)
+        inputs = inputs_of(module, positional, named)
     except TypeError:
         known = ", ".join(module.spec.reads)
-        sent = ", ".join(map(str, named)) or f"{len(given)} in order"
+        sent = ", ".join(map(str, named)) or f"{len(positional)} in order"
         raise TypeError(f"{module.spec.name} takes the inputs {known}; given: {sent}") from None
     return _measured_tensors(module, inputs)
 

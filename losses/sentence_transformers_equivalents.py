@@ -38,7 +38,7 @@ class Equivalent:
 def on_prefixes(inner: Equivalent, lengths: Sequence[int], weights: Sequence[float]) -> Equivalent:
     """Return the library's `MatryoshkaLoss` around its loss, called on vectors without a
     model."""
-    made, _, call = inner.lines.removesuffix("\n").partition(
+    construction, _, call = inner.lines.removesuffix("\n").partition(
         "\nloss = theirs.compute_loss_from_embeddings"
     )
     lines = [
@@ -55,7 +55,7 @@ def on_prefixes(inner: Equivalent, lengths: Sequence[int], weights: Sequence[flo
         "",
         "",
         "model = Given()",
-        made.replace("(None", "(model", 1),
+        construction.replace("(None", "(model", 1),
         "theirs = MatryoshkaLoss(",
         f"    model, theirs, matryoshka_dims={list(lengths)}, matryoshka_weights={list(weights)}",
         ")",

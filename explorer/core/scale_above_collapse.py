@@ -69,8 +69,8 @@ def _edge(
 ) -> Edge | None:
     spec = LOSSES[loss].under(convention)
     vectors, scores = batch.vectors, batch.scores
-    given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
-    present = {name: value for name, value in given.items() if value is not None}
+    inputs = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    present = {name: value for name, value in inputs.items() if value is not None}
     assert spec.collapse is not None  # the loss is above it
     collapse_of = spec.collapse
 

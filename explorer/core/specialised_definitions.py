@@ -213,8 +213,8 @@ def _with_answers(
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     tree = parsed(ANNOTATIONS + text)
     ast.increment_lineno(tree, -1)
-    made: dict[str, Any] = {}
-    exec(compile(tree, place, "exec"), function.__globals__, made)
-    result = made[function.__name__]
+    namespace: dict[str, Any] = {}
+    exec(compile(tree, place, "exec"), function.__globals__, namespace)
+    result = namespace[function.__name__]
     result.__doc__ = function.__doc__
     return result

@@ -290,10 +290,10 @@ class _Writer:
     def _signature(self, body: str) -> str:
         tree, read = self._source.tree, names_in(parsed(body))
         places = tree.args.posonlyargs + tree.args.args
-        given = [None] * (len(places) - len(tree.args.defaults)) + tree.args.defaults
+        defaults = [None] * (len(places) - len(tree.args.defaults)) + tree.args.defaults
         by_place = [
             self._argument(one, default)
-            for one, default in zip(places, given, strict=True)
+            for one, default in zip(places, defaults, strict=True)
             if one.arg in read
         ]
         by_name = [

@@ -134,23 +134,23 @@ def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Co
         return None
     inputs = _inputs(e, spec.reads, from_files)
     learnt = [name for name in inputs.names if spec.reads[name] == "prototypes"]
-    held = [e.batch.read("prototypes", e.batch.vectors, e.batch.scores) for _ in learnt]
-    shape = [str(size) for one in held if one is not None for size in one.shape]
+    prototypes = [e.batch.read("prototypes", e.batch.vectors, e.batch.scores) for _ in learnt]
+    shape = [str(size) for one in prototypes if one is not None for size in one.shape]
     settings = [*shape, *stated(spec, e.parameters)]
     body = _folded(f'module = loss_module("{spec.name}")({", ".join(settings)})')
     body += [f"module.prototypes.data = {name}" for name in learnt]
-    given = {name: name for name in inputs.names if name not in learnt}
+    arguments = {name: name for name in inputs.names if name not in learnt}
     if queued := [part for part in spec.parts if part.length]:
         if len(queued) > 1 or not trains_as_one(spec):
             return None  # another loss reads what stands in the queue, too
-        rows = [name for name in given if name in QUEUED_ROWS]
+        rows = [name for name in arguments if name in QUEUED_ROWS]
         keys = e.batch.read(KEPT[queued[0].spec.name][0], e.batch.vectors, e.batch.scores)
         here = present(0 if keys is None else len(keys), number(e.parameters[queued[0].length]))
-        before = ", ".join(f"{name}={name}{f'[{here}:]' * (name in rows)}" for name in given)
+        before = ", ".join(f"{name}={name}{f'[{here}:]' * (name in rows)}" for name in arguments)
         body.append("# What stands in the queue came with an earlier batch.")
         body += _folded(f"module({before})")
-        given |= {name: f"{name}[:{here}]" for name in rows}
-    called = ", ".join(f"{name}={what}" for name, what in given.items())
+        arguments |= {name: f"{name}[:{here}]" for name in rows}
+    called = ", ".join(f"{name}={what}" for name, what in arguments.items())
     body += _folded(f"loss = module({called})")
     return _rendered(e, ["from lossprism.losses.modules import loss_module"], "", inputs, body)
 

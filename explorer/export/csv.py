@@ -108,13 +108,13 @@ def corrected_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
 def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
     """Return the corrections: each pair with its label in the source, and its present one, empty if
     it was dropped."""
-    made = {(first, second): label for first, second, label in corrections}
+    new_labels = {(first, second): label for first, second, label in corrections}
     labels = map(csv_number, source.labels) if source.labelled else [""] * len(source)
     listed = zip(source.first, source.second, labels, strict=True)
     body = [
-        [first, second, label, made[first, second]]
+        [first, second, label, new_labels[first, second]]
         for first, second, label in listed
-        if (first, second) in made
+        if (first, second) in new_labels
     ]
     return _csv(["sentence1", "sentence2", "score", "corrected"], body)
 

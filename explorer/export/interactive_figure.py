@@ -46,12 +46,15 @@ def interactive_figure(
     exploration: Exploration, *, language: str = "en", dark: bool = False
 ) -> str:
     """Return the step and facet that `scenario.view` chooses, as an HTML document."""
-    made, pen = picture(exploration), Pen.of(language=language, dark=dark)
+    matrix_picture, pen = picture(exploration), Pen.of(language=language, dark=dark)
     drawn = matrix_figure(
         exploration, most_rectangles=MOST_RECTANGLES, language=language, dark=dark
     )
-    body, shown = f'<div id="figure">{with_fonts(drawn)}</div>', made.shown
-    if made.steps[made.chosen].value is not None or shown.rows * shown.columns == 0:
+    body, shown = f'<div id="figure">{with_fonts(drawn)}</div>', matrix_picture.shown
+    if (
+        matrix_picture.steps[matrix_picture.chosen].value is not None
+        or shown.rows * shown.columns == 0
+    ):
         return _document(exploration, pen, body)  # nothing to point at
     data = _data(exploration, shown, pen)
     written = json.dumps(data, ensure_ascii=False).encode()

@@ -21,7 +21,7 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -29,8 +29,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=lambda name: name is not None and name.endswith(".html.tmpl"),
     )
-    made.filters["repr"] = repr
-    return made
+    environment.filters["repr"] = repr
+    return environment
 
 
 def render(name: str, **values: object) -> str:

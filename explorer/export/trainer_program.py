@@ -56,10 +56,10 @@ def trained_step(
     if not is_trainable(model) or (data.cross_encoder and not spec.reads_scores_only):
         return None
     guide = data.guide if spec.reads_guide and is_trainable(data.guide) else ""
-    made = _wrapped(e) or _adapted(e, guide)
-    pairs = e.batch.pairs if made.labelled else e.batch.pairs.at(e.batch.positives.tolist())
+    program = _wrapped(e) or _adapted(e, guide)
+    pairs = e.batch.pairs if program.labelled else e.batch.pairs.at(e.batch.positives.tolist())
     columns: dict[str, Sequence[object]] = {"sentence1": pairs.first, "sentence2": pairs.second}
-    columns |= {"label": e.batch.labels.tolist()} if made.labelled else {}
+    columns |= {"label": e.batch.labels.tolist()} if program.labelled else {}
     rows = read(columns)
     kind = "CrossEncoder" if data.cross_encoder else "SentenceTransformer"
     folder = "cross_encoder" if data.cross_encoder else "sentence_transformer"
@@ -68,7 +68,7 @@ def trained_step(
         "from datasets import Dataset",
         f"from sentence_transformers import {', '.join(sorted(taken))}",
         f"from sentence_transformers.{folder}.training_args import {kind}TrainingArguments",
-        made.imports,
+        program.imports,
         *rows.imports,
     ]
     if is_embedded(model) or is_embedded(guide):
@@ -76,14 +76,14 @@ def trained_step(
     text = render(
         "trainer.py",
         title=" ".join(spec.title.split()),
-        adapter=made.imports.startswith("from lossprism.losses"),
+        adapter=program.imports.startswith("from lossprism.losses"),
         reads=rows.about,
         imports=sorted(lines),
         rows="\n".join(rows.lines),
         model=kind,
         encoder=python_name(model),
         guide=python_name(guide) if guide else "",
-        made="\n".join(made.lines),
+        made="\n".join(program.lines),
         batch=len(columns["sentence1"]),
     )
     return Step(text, columns)
@@ -125,10 +125,10 @@ def _wrapped(e: Exploration) -> _Made | None:
         len(e.batch.others) or set(inner.reads) - {"queries", "keys", "negatives"}
     ):
         return None
-    made = inner.lines.partition("\n")[0].removeprefix("theirs = ").replace("(None", "(model", 1)
+    call = inner.lines.partition("\n")[0].removeprefix("theirs = ").replace("(None", "(model", 1)
     where = "sentence_transformers.sentence_transformer.losses"
     wrapped = [
-        f"inner = {made}",
+        f"inner = {call}",
         "loss = MatryoshkaLoss(",
         f"    model, inner, matryoshka_dims={lengths}, matryoshka_weights={weights}",
         ")",
@@ -139,18 +139,18 @@ def _wrapped(e: Exploration) -> _Made | None:
 def _adapted(e: Exploration, guide: str) -> _Made:
     """Return the loss of `losses.sentence_transformers`, under the scenario's rules."""
     spec, rules = e.spec, e.batch.rules
-    given: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     if e.scenario.convention:
-        given["convention"] = e.scenario.convention
-    given |= {"threshold": e.batch.threshold, "label_range": tuple(e.batch.label_range)}
-    given["extra_negatives"] = rules.extra_negatives
+        arguments["convention"] = e.scenario.convention
+    arguments |= {"threshold": e.batch.threshold, "label_range": tuple(e.batch.label_range)}
+    arguments["extra_negatives"] = rules.extra_negatives
     if rules.twins == "leave_out" and spec.reads_texts:
-        given["twins"] = rules.twins
+        arguments["twins"] = rules.twins
     lines = [
         f'loss = training_loss("{spec.name}")(',
         "    model,",
         *(["    guide=guide,"] if guide else []),
-        *(f"    {name}={value!r}," for name, value in given.items()),
+        *(f"    {name}={value!r}," for name, value in arguments.items()),
         *(f"    {one}," for one in stated(spec, e.parameters)),
         ")",
     ]

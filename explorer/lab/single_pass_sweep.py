@@ -258,13 +258,13 @@ def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tens
     whole.decorator_list = []
     whole.args.kwonlyargs.append(ast.arg(MASS))
     whole.args.kw_defaults.append(None)
-    made: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}
     code = compile(
         ast.fix_missing_locations(ast.Module([whole], [])), function.__code__.co_filename, "exec"
     )
     # The definition as it stands, with one more statement.
-    exec(code, {**function.__globals__}, made)
-    return made[whole.name]
+    exec(code, {**function.__globals__}, namespace)
+    return namespace[whole.name]
 
 
 def _assigns(statement: ast.stmt, name: str) -> bool:

@@ -82,14 +82,16 @@ def read_inputs(
     if sentences2 is None and not _is_sent(table) and _is_table(sentences1):
         sentences1, table = None, sentences1
     found, count = table_rows(name, table, _folder(pictures))
-    given = (sentences1, sentences2, scores, teacher_scores)
-    lists = [as_list(one) for one in given]
-    lengths = [len(read) for one, read in zip(given, lists, strict=True) if _is_list(one, read)]
+    as_columns = (sentences1, sentences2, scores, teacher_scores)
+    lists = [as_list(one) for one in as_columns]
+    lengths = [
+        len(read) for one, read in zip(as_columns, lists, strict=True) if _is_list(one, read)
+    ]
     if len({*lengths, *([count] if count else [])}) == 1:
         count = (*lengths, count)[0]
         lists = [
             drawn(read) if _is_list(one, read) else read
-            for one, read in zip(given, lists, strict=True)
+            for one, read in zip(as_columns, lists, strict=True)
         ]
     first, second, labels, taught = lists
     chosen = dict(columns) if isinstance(columns, Mapping) else columns

@@ -77,9 +77,9 @@ def cache_folder(kind: str) -> Path:
     Everything in it is named by its content and written atomically, so existing files are complete.
     """
     usual = platformdirs.user_cache_path("lossprism", appauthor=False, opinion=False)
-    made = Path(os.environ.get("LOSSPRISM_CACHE") or usual) / kind
-    made.mkdir(parents=True, exist_ok=True)
-    return made
+    folder = Path(os.environ.get("LOSSPRISM_CACHE") or usual) / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def digest(parts: Iterable[str]) -> str:

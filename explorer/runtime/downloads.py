@@ -101,8 +101,8 @@ def new_download(name: str) -> Path:
     TAKEN.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = sorted((about.st_mtime, about.st_size, path) for path, about in files_in(TAKEN))
     excess = sum(size for _, size, _ in kept) - DOWNLOADS_BYTES
-    for made, size, path in kept:
-        if excess <= 0 and time.time() - made < DOWNLOAD_S:
+    for age, size, path in kept:
+        if excess <= 0 and time.time() - age < DOWNLOAD_S:
             break
         shutil.rmtree(path.parent, ignore_errors=True)
         excess -= size

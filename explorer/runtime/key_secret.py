@@ -24,14 +24,14 @@ def key_secret() -> bytes:
 def _stored() -> str:
     """Return the secret in the cache folder; if the disk takes no file, one until the page
     ends."""
-    made = secrets.token_hex(32)
+    secret = secrets.token_hex(32)
     try:
         path = cache_folder("keys") / "secret"
         if not path.exists():
-            _create(path, made)
-        return path.read_text() or made
+            _create(path, secret)
+        return path.read_text() or secret
     except OSError:
-        return made
+        return secret
 
 
 def _create(path: Path, text: str) -> None:

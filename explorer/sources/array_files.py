@@ -54,9 +54,11 @@ def array_records(data: bytes, name: str, kind: str) -> tuple[tuple[str, ...], R
         raise
     except _damage() as damage:
         raise Problem("file_broken", name=name, kind=kind) from damage
-    given = _columns(arrays, name)
-    columns = _named(given, name)
-    made, had = (sum(one.dtype.kind == "U" for one in part.values()) for part in (columns, given))
+    columns_in_file = _columns(arrays, name)
+    columns = _named(columns_in_file, name)
+    made, had = (
+        sum(one.dtype.kind == "U" for one in part.values()) for part in (columns, columns_in_file)
+    )
     check_counts(name, len(columns), len(next(iter(columns.values()))))
 
     def records(tell: Callable[[int, int], object]) -> Iterator[tuple[int, tuple[object, ...]]]:

@@ -49,9 +49,9 @@ class Picture(str):
     def of(cls, url: str, name: str) -> Picture:
         """Return the picture of a data URL, by the name that it has there, or else this one."""
         match = _DATA_URL.match(url)
-        made = cls(unquote((match and match[1]) or "").strip() or name)
-        made.url = url
-        return made
+        picture = cls(unquote((match and match[1]) or "").strip() or name)
+        picture.url = url
+        return picture
 
     @property
     def content(self) -> bytes | None:
@@ -147,9 +147,9 @@ def thumbnail_of(image: Image.Image) -> str:
     scale = min(1.0, SIDE / max(plain.size))
     width, height = (max(1, round(scale * side)) for side in plain.size)
     small = ImageOps.exif_transpose(plain.resize((width, height), reducing_gap=2.0))
-    held = io.BytesIO()
-    small.save(held, "WEBP", quality=80, exif=b"", icc_profile=b"")
-    return f"data:image/webp;base64,{base64.b64encode(held.getvalue()).decode('ascii')}"
+    buffer = io.BytesIO()
+    small.save(buffer, "WEBP", quality=80, exif=b"", icc_profile=b"")
+    return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
 
 
 def _open_image(content: bytes) -> Image.Image | None:

@@ -391,8 +391,8 @@ def _with_texts(grid: Grid) -> Grid:
 
     def records(tell: Tell) -> Iterator[Record]:
         for row, cells in grid.records(tell):
-            made = tuple(f"{text} {row}" for text in texts)
-            yield row, cells if isinstance(cells, Problem) else (*made, *cells)
+            row_texts = tuple(f"{text} {row}" for text in texts)
+            yield row, cells if isinstance(cells, Problem) else (*row_texts, *cells)
 
     whole = (*texts, *names)
     return dataclasses.replace(grid, columns=whole, records=records, has_made_texts=True)

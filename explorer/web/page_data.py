@@ -102,13 +102,13 @@ _KIND_OF: dict[type, Kind] = {
 def table(all_entries: Iterable[Entry], **changes: Mapping[str, Any]) -> list[Entry]:
     """Return the table for the page. `changes`: fields to change by the name of an entry, with "__"
     for a dot."""
-    made = []
+    rows = []
     for entry in all_entries:
         changed = changes.pop(entry.name.replace(".", "__"), {})
-        made.append(dataclasses.replace(entry, **changed))
+        rows.append(dataclasses.replace(entry, **changed))
     if changes:
         raise KeyError(f"no entry is called {', '.join(changes)}")
-    return made
+    return rows
 
 
 @dataclass(frozen=True)

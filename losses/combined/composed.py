@@ -137,10 +137,10 @@ def source_of(
     lines = [f"def {identifier_of(parts)}(", *(f"    {one}," for one in taken), ") -> Tensor:"]
     helpers = {name: called.get(name, name) for name in HELPERS}
     for part in parts:
-        given = [f"{name}={_names(what, helpers)}" for name, what in part.given.items()]
-        given += [f"{name}={known}" for name, known in part.parameters.items()]
+        arguments = [f"{name}={_names(what, helpers)}" for name, what in part.given.items()]
+        arguments += [f"{name}={known}" for name, known in part.parameters.items()]
         lines.append(f"    {_value(part)} = {called[part.label]}(")
-        lines += [f"        {one}," for one in given]
+        lines += [f"        {one}," for one in arguments]
         lines.append("    )")
     total = " + ".join(" * ".join(filter(None, (p.weight, _value(p)))) for p in parts)
     whole = f"    loss = {total}"
@@ -162,18 +162,18 @@ def _parts_of(summand: Summand, spec: LossSpec) -> Iterable[Part]:
     renamed = {one.name: f"{one.name}_of_{spec.name}" for one in spec.parameters}
     if summand.queued:
         length = f"{LENGTH.name}_of_{spec.name}"
-        given = {
+        arguments = {
             name: _names(what, {LENGTH.name: length}) for name, what in QUEUED[spec.name].items()
         }
         weight = f"weight_of_{spec.name}"
-        yield Part(spec.name, spec, weight, renamed, given, length=length)
+        yield Part(spec.name, spec, weight, renamed, arguments, length=length)
         return
     for length in summand.prefixes or (None,):
         label = spec.name
         if length is not None:
             label += f"_{SHARES.get(length) or int(length)}"
-        given = {name: _handed(what, length) for name, what in spec.reads.items()}
-        yield Part(label, spec, f"weight_of_{label}", renamed, given, length)
+        arguments = {name: _handed(what, length) for name, what in spec.reads.items()}
+        yield Part(label, spec, f"weight_of_{label}", renamed, arguments, length)
 
 
 def _handed(what: str, length: float | None) -> str:

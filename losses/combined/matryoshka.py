@@ -77,17 +77,24 @@ def matryoshka(
     def nested(*arguments: object, **keywords: object) -> Tensor:
         bound = named.bind(*arguments, **keywords)
         rest = bound.arguments.get(further, {})
-        given = {**bound.arguments, **rest}
-        whole = {name: value for name in cut if isinstance(value := given.get(name), Tensor)}
+        all_arguments = {**bound.arguments, **rest}
+        whole = {
+            name: value for name in cut if isinstance(value := all_arguments.get(name), Tensor)
+        }
         _must_hold(lengths, whole)
         values = []
         for length in lengths:
             prefixes = {name: unit(value[..., :length]) for name, value in whole.items()}
-            made = OrderedDict({**bound.arguments, **prefixes})
+            arguments_on_prefixes = OrderedDict({**bound.arguments, **prefixes})
             if further:
-                made = OrderedDict({n: v for n, v in made.items() if n in named.parameters})
-                made[further] = {**rest, **{n: v for n, v in prefixes.items() if n in rest}}
-            again = inspect.BoundArguments(named, made)
+                arguments_on_prefixes = OrderedDict(
+                    {n: v for n, v in arguments_on_prefixes.items() if n in named.parameters}
+                )
+                arguments_on_prefixes[further] = {
+                    **rest,
+                    **{n: v for n, v in prefixes.items() if n in rest},
+                }
+            again = inspect.BoundArguments(named, arguments_on_prefixes)
             values.append(inner(*again.args, **again.kwargs))
         return torch.stack(
             [factor * value for factor, value in zip(factors, values, strict=True)]
@@ -142,8 +149,8 @@ def _of_vectors(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
         sides = cosine(queries, positives), cosine_of_each(queries, negatives)
         return loss(*sides, *beside, **keywords)
 
-    made = {"scores": of_pairs, "list_scores": of_lists, "margin_positives": of_margins}
-    return next((function for what, function in made.items() if what in reads), loss)
+    readers = {"scores": of_pairs, "list_scores": of_lists, "margin_positives": of_margins}
+    return next((function for what, function in readers.items() if what in reads), loss)
 
 
 def cosine_of_each(queries: Tensor, candidates: Tensor) -> Tensor:

@@ -143,13 +143,13 @@ class Registry(dict[str, LossSpec]):
     def _made_of_others(self, name: str) -> list[LossSpec]:
         """Return the sum, the loss on prefixes or the one with a queue whose parts have these
         names."""
-        parts, made = name.split("+"), ""
+        parts, begun = name.split("+"), ""
         if len(parts) > 1 and all(part.strip() for part in parts):
-            made = "+".join(map(self._only, parts))
+            begun = "+".join(map(self._only, parts))
         elif match := WRAPPED.fullmatch(without_blanks(name)):
             wrapper, inner, lengths = match.groups()
-            made = f"{wrapper.lower()}({self._only(inner)}{lengths})"
-        spec = self.exact(made)
+            begun = f"{wrapper.lower()}({self._only(inner)}{lengths})"
+        spec = self.exact(begun)
         return [] if spec is None else [spec]
 
     def _only(self, name: str) -> str:

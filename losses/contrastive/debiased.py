@@ -153,10 +153,10 @@ def _weighted(first, second, temperature, tau_plus, beta, gather):
 
 
 def _dense(first, second, scale, tau_plus, beta):
-    given = {"temperature": 1 / scale, "tau_plus": tau_plus}
+    settings = {"temperature": 1 / scale, "tau_plus": tau_plus}
     if beta == 0:
-        return debiased_definition(first, second, **given)
-    return hard_weighted_definition(first, second, **given, beta=beta)
+        return debiased_definition(first, second, **settings)
+    return hard_weighted_definition(first, second, **settings, beta=beta)
 
 
 def _by_tiles(needs_grad, first, second, scale, tau_plus, beta):
@@ -236,9 +236,9 @@ def _with_copies(
 ) -> float:
     """Return the least value with duplicates, as near as the partner, all other views opposite.
     Weights by nearness do not reduce the negatives."""
-    held = in_all(copies)
-    count, opposite = len(held) - 2, math.exp(-2 / temperature)
-    remaining = (held - count * tau_plus + (count - held) * opposite) / (1 - tau_plus)
+    duplicates = in_all(copies)
+    count, opposite = len(duplicates) - 2, math.exp(-2 / temperature)
+    remaining = (duplicates - count * tau_plus + (count - duplicates) * opposite) / (1 - tau_plus)
     return float(remaining.clamp(min=count * opposite).log1p().mean())
 
 

@@ -331,7 +331,7 @@ def _equivalent(
     pairs has not, and both hardness and keys among each other depend on them."""
     ways = ways_taken(directions, symmetric)
     joint = partition == "joint" and not symmetric
-    given = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
+    arguments = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
     if not in_batch or mask_above is not None or hardness or "key_to_key" in ways:
         return None
     if log_weight or negatives_seen == "by_own":
@@ -352,7 +352,7 @@ def _equivalent(
             settings += ", similarity_fct=lambda first, second: first @ second.T"
     return Equivalent(
         kind,
-        given,
+        arguments,
         f"theirs = {kind}(None, scale=1 / {temperature!r}{settings})\n"
         "loss = theirs.compute_loss_from_embeddings([«given»], None)\n",
     )

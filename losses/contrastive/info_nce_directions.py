@@ -40,8 +40,8 @@ def ways_of(directions: Ways) -> tuple[str, ...]:
     >>> ways_of("query_to_query,query_to_key")
     ('query_to_key', 'query_to_query')
     """
-    given = directions.split(",") if isinstance(directions, str) else list(directions)
-    named = [str(name).strip() for name in given]
+    names = directions.split(",") if isinstance(directions, str) else list(directions)
+    named = [str(name).strip() for name in names]
     unknown = [name for name in named if name not in DIRECTIONS]
     if unknown or not named:
         refused = ", ".join(repr(name) for name in unknown) or "none"
@@ -277,9 +277,9 @@ def _own_cells(
     the sum of queries at keys, absent in that of keys at keys."""
     if owners is None:
         return {}
-    held = (owners >= 0).nonzero()[:, 0]
-    rows, count = owners[held], (len(units) - len(owners)) // 2
-    negatives = units[2 * count :][held]
+    owned = (owners >= 0).nonzero()[:, 0]
+    rows, count = owners[owned], (len(units) - len(owners)) // 2
+    negatives = units[2 * count :][owned]
     similarity = (units[rows] * negatives).sum(dim=1)
     logits = similarity * scale + plan.log_weight
     if plan.hardness_on != "in_batch":
@@ -288,9 +288,9 @@ def _own_cells(
         logits = logits.masked_fill(similarity > limit[rows], -torch.inf)
     texts = masks.query_texts, masks.key_texts, masks.negative_texts
     if texts[0] is not None and texts[1] is not None and texts[2] is not None:
-        of_query, of_key, seen = texts[0][rows], texts[1][rows], texts[2][held]
+        of_query, of_key, seen = texts[0][rows], texts[1][rows], texts[2][owned]
         logits = logits.masked_fill((seen == of_query) | (seen == of_key), -torch.inf)
-    at = held + 2 * count
+    at = owned + 2 * count
     absent = torch.full_like(logits, -torch.inf)
     return {"query_to_key": (rows, at, logits), "key_to_key": (rows, at, absent)}
 

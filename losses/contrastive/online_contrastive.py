@@ -34,10 +34,10 @@ def online_contrastive_definition(
 def bounds(distances: Tensor, similar: Tensor, dissimilar: Tensor) -> tuple[Tensor, Tensor]:
     """Return the farthest positive, below which negatives are hard, and the nearest negative, above
     which positives are; if one kind is missing, the mean of the other."""
-    held = distances.detach()
-    farthest = held.masked_fill(~similar, -torch.inf).amax()
-    nearest = held.masked_fill(~dissimilar, torch.inf).amin()
-    mean = held.masked_fill(~(similar | dissimilar), 0).sum() / (similar | dissimilar).sum()
+    detached = distances.detach()
+    farthest = detached.masked_fill(~similar, -torch.inf).amax()
+    nearest = detached.masked_fill(~dissimilar, torch.inf).amin()
+    mean = detached.masked_fill(~(similar | dissimilar), 0).sum() / (similar | dissimilar).sum()
     return torch.where(similar.any(), farthest, mean), torch.where(dissimilar.any(), nearest, mean)
 
 

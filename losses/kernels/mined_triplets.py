@@ -106,18 +106,18 @@ def lifted(
         rows_at_once(TILE, len(anchors), anchors)
     )
     measure = Distances(anchors, distance, at_once=len(parts) == 1)
-    held = measure(every, every) if len(parts) == 1 else None
+    measured = measure(every, every) if len(parts) == 1 else None
 
     def seen(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the distances of some rows, the mask of their class, and m − d to the others."""
-        distances = measure(rows, every) if held is None else held
+        distances = measure(rows, every) if measured is None else measured
         alike = classes[rows, None] == classes
         return distances, alike, (margin - distances).masked_fill_(alike, -torch.inf)
 
-    views = [seen(rows) for rows in parts] if held is not None else None
+    views = [seen(rows) for rows in parts] if measured is not None else None
     levels = torch.cat([away.logsumexp(dim=1) for *_, away in views or map(seen, parts)])
     levels.clamp_min_(torch.finfo(levels.dtype).min / 4)  # where there is no negative
-    gradient = torch.zeros_like(measure.wide) if held is None else levels
+    gradient = torch.zeros_like(measure.wide) if measured is None else levels
     slopes = levels
     total = pairs = levels.new_zeros((), dtype=torch.float64)
     for rows, (distances, alike, away) in zip(parts, views or map(seen, parts), strict=True):
@@ -128,14 +128,14 @@ def lifted(
         if any(needs_grad):  # a pair is there twice, and moves the levels of both its ends
             moved = (missed * (own - levels).sigmoid_()).sum(dim=1, keepdim=True).mul_(-2)
             slopes = missed.addcmul_(away.sub_(own).exp_(), moved)
-            if held is None:
+            if measured is None:
                 measure.pull(gradient, rows, distances, slopes)
     pairs = pairs.clamp_min(1)
     loss = (total / pairs / 2).to(anchors.dtype)
     if not any(needs_grad):
         return loss, ()
-    if held is not None:
-        by_anchors = measure.pulled(held, slopes.div_(pairs))
+    if measured is not None:
+        by_anchors = measure.pulled(measured, slopes.div_(pairs))
     else:
         by_anchors = measure.by_anchors((gradient / pairs).to(anchors.dtype))
     return loss, (by_anchors, None, None, None)

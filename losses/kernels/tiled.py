@@ -191,9 +191,9 @@ def against_others(
     gaps = []
     for span, tile in logits.tiles():
         own_here = _taken(tile, span, columns) if own is None else part_of(own, span)
-        for given in (columns, absent):
-            if given is not None:
-                _put(tile, span, given, -torch.inf)
+        for provided in (columns, absent):
+            if provided is not None:
+                _put(tile, span, provided, -torch.inf)
         only_others_(tile, (span.start,) if columns is None else (), _cells(left_out, span))
         if not logits.bounded:
             largest = tile.amax(dim=1).clamp_min(torch.finfo(tile.dtype).min)
@@ -362,7 +362,7 @@ def multiply(
     first: Tensor, second: Tensor, out: Tensor, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """Compute beta · out + alpha · first @ second in `out`, whose type sums half precision."""
-    given: dict[str, Any] = {} if first.dtype == out.dtype else {"out_dtype": out.dtype}
+    precision: dict[str, Any] = {} if first.dtype == out.dtype else {"out_dtype": out.dtype}
     if torch.compiler.is_compiling() and not out.is_contiguous():  # which no graph writes into
-        return out.copy_(torch.addmm(out, first, second, beta=beta, alpha=alpha, **given))
-    return torch.addmm(out, first, second, beta=beta, alpha=alpha, out=out, **given)
+        return out.copy_(torch.addmm(out, first, second, beta=beta, alpha=alpha, **precision))
+    return torch.addmm(out, first, second, beta=beta, alpha=alpha, out=out, **precision)

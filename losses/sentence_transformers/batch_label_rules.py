@@ -99,18 +99,18 @@ class BatchRules:
     def _guess_description(self, low: float, high: float, bound: float) -> str:
         """Describe the guessed rules, for a user who passed none."""
         assert self._guessed
-        made = []
+        rules = []
         if self.spec.by_threshold and self.threshold is None:
-            made.append(f"positive from {bound:g}")
+            rules.append(f"positive from {bound:g}")
         if self.spec.by_range and self._guessed not in (COSINES, UNIT):
-            made.append("regressed on from 0 to 1")
+            rules.append("regressed on from 0 to 1")
         seen = f"{low:g} to {high:g}" if low < high else f"{low:g} alone"
         read_as = f"labels {seen} of the first batch are read as"
         ends = "{:g} to {:g}".format(*self._guessed)
         choose = f"pass {CHOOSE}, to choose"
         if self.spec.by_threshold:
             choose = f"pass threshold=…, or {CHOOSE}, to choose"
-        return f"{self.name}: {read_as} {', '.join([ends, *made])}; {choose}"
+        return f"{self.name}: {read_as} {', '.join([ends, *rules])}; {choose}"
 
     def _must_hold(self, labels: Tensor, ends: Ends, why: str) -> None:
         for label in _numbers(torch.stack(labels.detach().aminmax())):

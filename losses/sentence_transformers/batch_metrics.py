@@ -94,8 +94,8 @@ def _measured(loss: nn.Module, call: TrainerCall) -> Measured:
 
 
 def _leaves(call: TrainerCall) -> list[Tensor]:
-    made = [call.scores()] if call.crossed else call.vectors()
-    return [one.detach().clone().requires_grad_() for one in made]
+    tensors = [call.scores()] if call.crossed else call.vectors()
+    return [one.detach().clone().requires_grad_() for one in tensors]
 
 
 def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
@@ -105,19 +105,19 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
         nested = (_nested(loss, one, model) for one in _candidates(inner, model))
         return [one for one in nested if one is not None]
     config = getattr(loss, "get_config_dict", dict)()
-    made = []
+    losses = []
     for one in recognised(type(loss).__name__, config):
         options: dict[str, Any] = {"similarity": one.similarity} if one.spec.reads_scores else {}
         # What the loss learns itself is no setting that is known here.
         if set(one.spec.reads.values()) & {"prototypes", "pair_logits", "level_scores"}:
             continue
-        made.append(
+        losses.append(
             _loss_of(one.spec.name)(
                 model, convention=one.convention, **options, **dict(one.parameters)
             )
         )
     # One that reads triplets as they are given comes before one that mines others of its own.
-    return sorted(made, key=lambda one: bool(one.given_triplets))
+    return sorted(losses, key=lambda one: bool(one.given_triplets))
 
 
 def _nested(loss: nn.Module, inner: TrainingLoss, model: nn.Module) -> TrainingLoss | None:
@@ -129,11 +129,11 @@ def _nested(loss: nn.Module, inner: TrainingLoss, model: nn.Module) -> TrainingL
     settings: dict[str, Any] = {**weights}
     for name, known in spec.parts[0].parameters.items():
         settings[known] = inner.settings[name]
-    made = _loss_of(spec.name)(
+    inner_loss = _loss_of(spec.name)(
         model, extra_negatives=inner.extra_negatives, twins=inner.twins, **settings
     )
-    made.rules, made.guide = inner.rules, inner.guide
-    return made
+    inner_loss.rules, inner_loss.guide = inner.rules, inner.guide
+    return inner_loss
 
 
 def _loss_of(name: str) -> Callable[..., TrainingLoss]:

@@ -82,11 +82,11 @@ def _settled(spec: LossSpec, convention: str, settings: Mapping[str, object]) ->
         if name not in _RENAMED or value is None:
             continue
         other, read = _RENAMED[name]
-        made = read(value)
+        reading = read(value)
         if other in kinds:
-            chosen[other] = made
+            chosen[other] = reading
         elif other == "similarity":
-            similarity = str(made)
+            similarity = str(reading)
     if settings.get("hardness_mode"):
         chosen |= _hardness(str(settings["hardness_mode"]), settings.get("hardness_strength"))
     elif "hardness" in kinds and "hardness_mode" in settings:

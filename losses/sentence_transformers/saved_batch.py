@@ -68,7 +68,7 @@ def write(folder: Path, batch: SavedBatch) -> Path:
     tensors |= {"labels": batch.labels}
     if batch.scores is not None:
         tensors["scores"] = batch.scores
-    made = {name: tensor.detach().float().cpu().contiguous() for name, tensor in tensors.items()}
+    arrays = {name: tensor.detach().float().cpu().contiguous() for name, tensor in tensors.items()}
     header = {
         name: value
         for name, value in asdict(_without_tensors(batch)).items()
@@ -78,7 +78,7 @@ def write(folder: Path, batch: SavedBatch) -> Path:
     path = folder / FILE_NAME.format(batch.step)
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:
-        save_file(made, temporary, metadata={HEAD: head})
+        save_file(arrays, temporary, metadata={HEAD: head})
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -102,75 +102,75 @@ class Chart:
 
 def read_chart(value: object) -> Chart:
     """Read a chart. Raises Problem, naming the first invalid entry."""
-    given = of_type(dict)(value, "chart")
-    panels = _listed(given.get("panels"), "chart.panels", MAX_PANELS, _panel)
+    entries = of_type(dict)(value, "chart")
+    panels = _listed(entries.get("panels"), "chart.panels", MAX_PANELS, _panel)
     points = sum(len(trace.x) for panel in panels for trace in panel.traces)
     if points > MAX_POINTS or not panels:
         raise misfit("chart.panels", f"{points} points")
     return Chart(
-        _text(given.get("title"), "chart.title"),
-        [one[:LETTERS] for one in texts(given.get("caption", ()), "chart.caption")[:MAX_PANELS]],
-        _listed(given.get("legend", []), "chart.legend", 2 * MAX_PANELS, _legend),
+        _text(entries.get("title"), "chart.title"),
+        [one[:LETTERS] for one in texts(entries.get("caption", ()), "chart.caption")[:MAX_PANELS]],
+        _listed(entries.get("legend", []), "chart.legend", 2 * MAX_PANELS, _legend),
         panels,
-        max(1, min(int(finite(given.get("across", 1), "chart.across")), MAX_PANELS)),
+        max(1, min(int(finite(entries.get("across", 1), "chart.across")), MAX_PANELS)),
     )
 
 
 def _panel(value: object, where: str) -> Panel:
-    given = of_type(dict)(value, where)
-    wide, tall = (finite(given.get(side), f"{where}.{side}") for side in ("wide", "tall"))
+    entries = of_type(dict)(value, where)
+    wide, tall = (finite(entries.get(side), f"{where}.{side}") for side in ("wide", "tall"))
     if not all(SIDE[0] <= side <= SIDE[1] for side in (wide, tall)):
         raise misfit(where, f"{wide} × {tall}")
-    title = _text(given.get("title", ""), f"{where}.title")
-    if "shapes" in given:
-        shapes = _listed(given["shapes"], f"{where}.shapes", MAX_PARTS, _shape)
+    title = _text(entries.get("title", ""), f"{where}.title")
+    if "shapes" in entries:
+        shapes = _listed(entries["shapes"], f"{where}.shapes", MAX_PARTS, _shape)
         return Panel(title, wide, tall, None, [], [], shapes)
-    layout = of_type(dict)(given.get("layout"), f"{where}.layout")
+    layout = of_type(dict)(entries.get("layout"), f"{where}.layout")
     x, y = (_axis(layout.get(f"{name}axis"), f"{where}.layout.{name}axis") for name in "xy")
-    traces = _listed(given.get("data"), f"{where}.data", MAX_PARTS, _trace)
+    traces = _listed(entries.get("data"), f"{where}.data", MAX_PARTS, _trace)
     bands = _listed(layout.get("shapes", []), f"{where}.layout.shapes", MAX_PARTS, _band)
     return Panel(title, wide, tall, (x, y), traces, bands, [])
 
 
 def _axis(value: object, where: str) -> AxisOf:
-    given = of_type(dict)(value, where)
-    low, high = _numbers(given.get("range"), f"{where}.range", 2)
+    entries = of_type(dict)(value, where)
+    low, high = _numbers(entries.get("range"), f"{where}.range", 2)
     if not math.isfinite(high - low) or low >= high:
-        raise misfit(f"{where}.range", given.get("range"))
+        raise misfit(f"{where}.range", entries.get("range"))
     ticks = None
-    if "tickvals" in given:
-        names = texts(given.get("ticktext"), f"{where}.ticktext")
-        places = _numbers(given["tickvals"], f"{where}.tickvals", len(names))
+    if "tickvals" in entries:
+        names = texts(entries.get("ticktext"), f"{where}.ticktext")
+        places = _numbers(entries["tickvals"], f"{where}.tickvals", len(names))
         ticks = [(place, name[:LETTERS]) for place, name in zip(places, names, strict=True)]
-    title = of_type(dict)(given.get("title") or {}, f"{where}.title")
+    title = of_type(dict)(entries.get("title") or {}, f"{where}.title")
     return AxisOf(
         low,
         high,
-        given.get("type") == "log",
+        entries.get("type") == "log",
         _text(title.get("text") or "", f"{where}.title.text"),
-        given.get("tickformat") == ".0%",
+        entries.get("tickformat") == ".0%",
         ticks,
     )
 
 
 def _trace(value: object, where: str) -> Trace:
-    given = of_type(dict)(value, where)
-    x = _numbers(given.get("x"), f"{where}.x")
-    y = _numbers(given.get("y"), f"{where}.y", len(x))
-    if given.get("type") == "bar":
-        marker = of_type(dict)(given.get("marker"), f"{where}.marker")
-        widths = _numbers(given.get("width"), f"{where}.width", len(x))
-        base = finite(given.get("base", 0), f"{where}.base")
+    entries = of_type(dict)(value, where)
+    x = _numbers(entries.get("x"), f"{where}.x")
+    y = _numbers(entries.get("y"), f"{where}.y", len(x))
+    if entries.get("type") == "bar":
+        marker = of_type(dict)(entries.get("marker"), f"{where}.marker")
+        widths = _numbers(entries.get("width"), f"{where}.width", len(x))
+        base = finite(entries.get("base", 0), f"{where}.base")
         colour = colour_of(marker.get("color"), f"{where}.marker.color")
         return Trace("bars", x, y, colour, base=base, widths=widths)
-    line = of_type(dict)(given.get("line") or {}, f"{where}.line")
-    filled, mode = given.get("fill") == "tonexty", str(given.get("mode") or "lines")
-    look = of_type(dict)(given.get("marker"), f"{where}.marker") if mode == "markers" else line
-    written = given.get("fillcolor") if filled else look.get("color") or LIGHT.ink
+    line = of_type(dict)(entries.get("line") or {}, f"{where}.line")
+    filled, mode = entries.get("fill") == "tonexty", str(entries.get("mode") or "lines")
+    look = of_type(dict)(entries.get("marker"), f"{where}.marker") if mode == "markers" else line
+    written = entries.get("fillcolor") if filled else look.get("color") or LIGHT.ink
     colour = colour_of(written, f"{where}.color")
-    opacity = colour.opacity * finite(given.get("opacity", 1), f"{where}.opacity")
+    opacity = colour.opacity * finite(entries.get("opacity", 1), f"{where}.opacity")
     width = look.get("size", 6) if mode == "markers" else look.get("width", 2)
-    words = texts(given["text"], f"{where}.text") if "text" in given else ()
+    words = texts(entries["text"], f"{where}.text") if "text" in entries else ()
     return Trace(
         "markers" if mode == "markers" else "lines",
         x,
@@ -184,41 +184,41 @@ def _trace(value: object, where: str) -> Trace:
 
 
 def _band(value: object, where: str) -> Band:
-    given = of_type(dict)(value, where)
-    ends = [finite(given.get(end), f"{where}.{end}") for end in ("x0", "x1", "y0", "y1")]
-    colour = colour_of(given.get("fillcolor"), f"{where}.fillcolor")
-    opacity = colour.opacity * finite(given.get("opacity", 1), f"{where}.opacity")
-    by_panel = given.get("xref") == "paper", given.get("yref") == "paper"
+    entries = of_type(dict)(value, where)
+    ends = [finite(entries.get(end), f"{where}.{end}") for end in ("x0", "x1", "y0", "y1")]
+    colour = colour_of(entries.get("fillcolor"), f"{where}.fillcolor")
+    opacity = colour.opacity * finite(entries.get("opacity", 1), f"{where}.opacity")
+    by_panel = entries.get("xref") == "paper", entries.get("yref") == "paper"
     return Band(Colour(colour.name, opacity), (ends[0], ends[1]), (ends[2], ends[3]), by_panel)
 
 
 def _shape(value: object, where: str) -> dict[str, str | float]:
-    given = of_type(dict)(value, where)
-    shape: dict[str, str | float] = {"tag": one_of(SHAPES)(given.get("tag"), f"{where}.tag")}
+    entries = of_type(dict)(value, where)
+    shape: dict[str, str | float] = {"tag": one_of(SHAPES)(entries.get("tag"), f"{where}.tag")}
     for name in (*ACROSS, *DOWN, *PLAIN):
-        if name in given:
-            shape[name] = finite(given[name], f"{where}.{name}")
-    if "href" in given:
-        shape["href"] = of_type(str)(given["href"], f"{where}.href")
-        if not _PNG.fullmatch(given["href"]):
-            raise misfit(f"{where}.href", given["href"])
+        if name in entries:
+            shape[name] = finite(entries[name], f"{where}.{name}")
+    if "href" in entries:
+        shape["href"] = of_type(str)(entries["href"], f"{where}.href")
+        if not _PNG.fullmatch(entries["href"]):
+            raise misfit(f"{where}.href", entries["href"])
     for name in ("fill", "stroke"):
-        if given.get(name, "none") != "none":
-            colour = colour_of(given[name], f"{where}.{name}")
+        if entries.get(name, "none") != "none":
+            colour = colour_of(entries[name], f"{where}.{name}")
             shape |= {name: colour.name, f"{name}-of": colour.opacity}
     anchors = one_of(("", "start", "middle", "end"))
-    shape["text-anchor"] = anchors(given.get("text-anchor", ""), f"{where}.text-anchor")
-    shape["stroke-dasharray"] = dashes_of(given.get("stroke-dasharray"))
-    shape["text"] = _text(given.get("text", ""), f"{where}.text")
+    shape["text-anchor"] = anchors(entries.get("text-anchor", ""), f"{where}.text-anchor")
+    shape["stroke-dasharray"] = dashes_of(entries.get("stroke-dasharray"))
+    shape["text"] = _text(entries.get("text", ""), f"{where}.text")
     return shape
 
 
 def _legend(value: object, where: str) -> tuple[str, Colour, str]:
-    given = of_type(dict)(value, where)
-    colour = colour_of(given.get("colour"), f"{where}.colour")
-    opacity = finite(given.get("opacity", 1), f"{where}.opacity")
-    name = _text(given.get("name"), f"{where}.name")
-    return name, Colour(colour.name, opacity), dashes_of(given.get("dashes"))
+    entries = of_type(dict)(value, where)
+    colour = colour_of(entries.get("colour"), f"{where}.colour")
+    opacity = finite(entries.get("opacity", 1), f"{where}.opacity")
+    name = _text(entries.get("name"), f"{where}.name")
+    return name, Colour(colour.name, opacity), dashes_of(entries.get("dashes"))
 
 
 def colour_of(value: object, where: str) -> Colour:

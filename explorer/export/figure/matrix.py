@@ -50,12 +50,12 @@ def matrix_figure(
     and `shown` other cells of that facet, in place of the step's; `most_rectangles` is as for
     `drawn_cells`.
     """
-    made = picture(exploration)
-    shown, step = shown or made.shown, made.steps[made.chosen]
+    drawn = picture(exploration)
+    shown, step = shown or drawn.shown, drawn.steps[drawn.chosen]
     pen = Pen.of(**look)
     legend_text = legend_of(exploration, pen.language, clean(origin))
     if step.value is not None:
-        is_loss = made.chosen == len(made.steps) - 1
+        is_loss = drawn.chosen == len(drawn.steps) - 1
         return _number_figure(exploration, legend_text, pen, step, is_loss)
     cells = cells_of(exploration, shown, pen.palette)
     rows = Axis(exploration, shown.row_axis, shown.all_rows, pen.language)

@@ -48,9 +48,9 @@ def part_verdicts(claim: Claim, checks: Sequence[Check]) -> tuple[PartVerdict, .
     for part in parts:
         by_check = [[one for one in check.comparisons if one.part == part] for check in checks]
         verdicts = [verdict_of(some) for some in by_check if some]
-        held = sum(one in ("holds", "vacuous") for one in verdicts)
+        holding = sum(one in ("holds", "vacuous") for one in verdicts)
         whole = verdict_of(one for some in by_check for one in some)
-        if claim.advice and 0 < held < len(verdicts):
+        if claim.advice and 0 < holding < len(verdicts):
             whole = "depends"
-        found.append(PartVerdict(part, whole, held, len(verdicts)))
+        found.append(PartVerdict(part, whole, holding, len(verdicts)))
     return tuple(found)

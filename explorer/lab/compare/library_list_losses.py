@@ -110,11 +110,11 @@ def keras_rs(called: str) -> Call:
     keras, losses = (importlib.import_module(name) for name in ("keras", "keras_rs.losses"))
     if (backend := keras.backend.backend()) != "torch":
         raise RuntimeError(f"Keras runs on {backend}; set KERAS_BACKEND=torch before it starts")
-    made = getattr(losses, called)
+    loss_class = getattr(losses, called)
 
     def computed(scores: Tensor, labels: Tensor) -> Tensor:
         exact = str(scores.dtype).removeprefix("torch.")
         with torch.device(scores.device):
-            return made(dtype=exact)(labels[None].to(scores), scores[None])
+            return loss_class(dtype=exact)(labels[None].to(scores), scores[None])
 
     return computed

@@ -315,10 +315,10 @@ def contrastive(**settings: float) -> Call:
 
 def with_prototypes(kind: str) -> Call:
     """A loss whose weights give way to the prototypes of the batch."""
-    made = _metric_learning(kind)
+    loss_class = _metric_learning(kind)
 
     def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
-        loss = made(*prototypes.shape)
+        loss = loss_class(*prototypes.shape)
         if hasattr(loss, "proxies"):
             del loss.proxies
             loss.proxies = prototypes

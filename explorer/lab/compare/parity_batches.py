@@ -29,12 +29,12 @@ def seeded_batch(
 ) -> Batch:
     """Draw pairs on which every loss has something to do: first sentences that share several
     seconds, labels 0 to 5 partly correlated with the cosine, a teacher, vectors of all lengths."""
-    made = np.random.RandomState(seed)
-    anchors = made.standard_normal((count, dimension))
+    random = np.random.RandomState(seed)
+    anchors = random.standard_normal((count, dimension))
     places = np.repeat(np.arange(count), candidates)
-    labels = np.concatenate([made.permutation([0, 1, 2, 3, 4, 5])[:candidates] for _ in anchors])
+    labels = np.concatenate([random.permutation([0, 1, 2, 3, 4, 5])[:candidates] for _ in anchors])
     labels[::candidates] = np.maximum(labels[::candidates], 3)  # each has a positive
-    noise = made.standard_normal((len(places), dimension))
+    noise = random.standard_normal((len(places), dimension))
     seconds = anchors[places] * labels[:, None] / 4 + noise
     names = [f"b{place}" for place in range(len(places))]
     pairs = Pairs(
@@ -42,15 +42,15 @@ def seeded_batch(
         tuple(names),
         tuple(map(float, labels)),
         label_range=(0.0, 5.0),
-        teacher=tuple((labels + made.standard_normal(len(labels))).tolist()),
+        teacher=tuple((labels + random.standard_normal(len(labels))).tolist()),
     )
     vectors = {f"a{place}": anchor for place, anchor in enumerate(anchors)}
     vectors |= dict(zip(names, seconds, strict=True))
     batch = batch_of_vectors(pairs, np.array([vectors[one] for one in pairs.sentences]), Rules())
     assert batch.vectors is not None
-    taught = batch.vectors.new_tensor(made.standard_normal(batch.vectors.shape))
+    taught = batch.vectors.new_tensor(random.standard_normal(batch.vectors.shape))
     # Not the means of the classes: a vector that is its prototype has no arccos to differentiate.
-    prototypes = made.standard_normal((int(batch.classes.max()) + 1, dimension))
+    prototypes = random.standard_normal((int(batch.classes.max()) + 1, dimension))
     return dataclasses.replace(batch, rules=_at(prototypes), teacher_vectors=taught)
 
 
@@ -119,10 +119,10 @@ def _own_negatives(batch: Batch) -> list[int]:
 def moved(batch: Batch, reads: Iterable[str], seed: int = SEED) -> Batch:
     """The batch with each vector, score and, for a loss that reads them, prototype moved a little:
     what was equal is no more."""
-    made = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
 
     def aside(values: Tensor, lengths: Tensor) -> Tensor:
-        noise = torch.randn(values.shape, generator=made, dtype=torch.float64).to(values)
+        noise = torch.randn(values.shape, generator=generator, dtype=torch.float64).to(values)
         return values + STEP * lengths * noise
 
     changed: dict[str, Tensor] = {}

@@ -180,20 +180,22 @@ def of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
         )
     known = {text: place for place, text in enumerate(batch.pairs.sentences)}
     places = [known[text] for text in pairs.sentences]
-    made = batch_of_vectors(pairs, batch.needed_vectors[places].cpu().numpy(), rules)
+    rows_batch = batch_of_vectors(pairs, batch.needed_vectors[places].cpu().numpy(), rules)
     guide, teacher = (
         None if every is None else every[places] for every in (batch.guide, batch.teacher_vectors)
     )
-    made = dataclasses.replace(made, guide=guide, teacher_vectors=teacher)
-    return _taught(made, batch, rows)
+    rows_batch = dataclasses.replace(rows_batch, guide=guide, teacher_vectors=teacher)
+    return _taught(rows_batch, batch, rows)
 
 
-def _taught(made: Batch, batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
+def _taught(batch_of_rows: Batch, batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
     """Return the batch with the teacher's scores of these pairs; without them if there is a new
     pair."""
     if batch.teacher is None or any(first != second for first, second, _ in rows):
-        return made
-    return dataclasses.replace(made, teacher=batch.teacher[[first for first, _, _ in rows]])
+        return batch_of_rows
+    return dataclasses.replace(
+        batch_of_rows, teacher=batch.teacher[[first for first, _, _ in rows]]
+    )
 
 
 def _with_scores(batch: Batch, scores: Tensor) -> Batch:

@@ -44,9 +44,11 @@ def data_lines(read: Read, examined: Examined, called: str, language: str) -> It
         yield from fault.lines(language, row_lines(read, fault.shown, language))
     if not examined.faults:
         yield say(language, "doctor.none_found")
-    for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
+    for key, was_made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
         yield f"\n{say(language, key)}"
-        yield from (f"   {one.written(language)}" for one in examined.checks if one.made is made)
+        yield from (
+            f"   {one.written(language)}" for one in examined.checks if one.made is was_made
+        )
     if cleaned := cleaned_line(examined, language):
         yield f"\n{cleaned}"
 

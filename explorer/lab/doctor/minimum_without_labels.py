@@ -99,10 +99,11 @@ def _depends_on_lengths(loss: ConfiguredLoss) -> bool:
     draw = torch.Generator().manual_seed(0)
     shapes = {name: inputs[name].shape for name in vectors if name in inputs}
     drawn = {name: torch.randn(*shapes[name], generator=draw).double() for name in shapes}
-    longer = {name: 3 * made for name, made in drawn.items()}
+    longer = {name: 3 * drawn_values for name, drawn_values in drawn.items()}
     with torch.no_grad():
         values = [
-            float(spec.definition(**{**inputs, **made}, **chosen)) for made in (drawn, longer)
+            float(spec.definition(**{**inputs, **drawn_values}, **chosen))
+            for drawn_values in (drawn, longer)
         ]
     return not math.isclose(*values, rel_tol=1e-6, abs_tol=1e-9)
 

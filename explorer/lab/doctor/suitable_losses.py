@@ -109,10 +109,12 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
 def _ranked(suitable: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
     def order(one: Suited) -> tuple[int, int, int, bool, int]:
         spec = LOSSES[one.loss]
-        made = next((at for at, kind in enumerate(kinds) if one.loss in MADE_FOR[kind]), len(kinds))
-        place = MADE_FOR[kinds[made]].index(one.loss) if made < len(kinds) else 0
+        kind_rank = next(
+            (at for at, kind in enumerate(kinds) if one.loss in MADE_FOR[kind]), len(kinds)
+        )
+        place = MADE_FOR[kinds[kind_rank]].index(one.loss) if kind_rank < len(kinds) else 0
         weight = len(one.against) - len(one.reasons)
-        return made, place, weight, spec.equivalent is None, -len(spec.conventions)
+        return kind_rank, place, weight, spec.equivalent is None, -len(spec.conventions)
 
     return tuple(sorted(suitable, key=order))
 

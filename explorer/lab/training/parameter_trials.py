@@ -89,16 +89,16 @@ def short_plan(scenario: Scenario, whole: Pairs | None = None) -> TrainingPlan:
 
 def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:
     """Return plans as `trials` does, everything else as in a plan, but for at most STEPS steps."""
-    made = _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, parameter, room)
+    offer = _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, parameter, room)
     return [
         dataclasses.replace(
             plan,
             seed=plan.seed + place,
-            steps=made.steps,
-            parameters=tuple({**plan.settings, made.parameter: value}.items()),
+            steps=offer.steps,
+            parameters=tuple({**plan.settings, offer.parameter: value}.items()),
         )
-        for value in made.values
-        for place in range(made.seeds)
+        for value in offer.values
+        for place in range(offer.seeds)
     ]
 
 

@@ -196,7 +196,7 @@ def _trainer(
 ) -> Trainer:
     if session.plan.lora:
         kind = starting_model.keeping_adapters(kind)
-    made = kind(
+    trainer = kind(
         model=session.model,
         args=arguments(
             output_dir=str(session.run.checkpoints),
@@ -212,12 +212,12 @@ def _trainer(
         train_dataset=session.dataset,
         loss=session.loss,
     )
-    made.remove_callback(PrinterCallback)
+    trainer.remove_callback(PrinterCallback)
     if session.vectors_of:
-        made.data_collator = with_vectors(made.data_collator, session.vectors_of)
+        trainer.data_collator = with_vectors(trainer.data_collator, session.vectors_of)
     if session.form == LISTS and session.plan.kind == "bi":
-        made.data_collator = whole_lists(made.data_collator)
-    return made
+        trainer.data_collator = whole_lists(trainer.data_collator)
+    return trainer
 
 
 def _arguments(session: Session) -> dict[str, Any]:

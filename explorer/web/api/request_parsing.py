@@ -183,8 +183,8 @@ def rules_of(
     if not isinstance(extra_negatives, bool):
         shown = shortened(extra_negatives, write=repr)
         raise Problem("parameter_switch", name="extra_negatives", value=shown)
-    given = () if prototypes is None else _listed("prototypes", prototypes)
-    rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(given))
+    listed_rows = () if prototypes is None else _listed("prototypes", prototypes)
+    rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(listed_rows))
     return Rules(
         None if threshold is None else _number("threshold", threshold),
         None if label_range is None else _ends("label_range", label_range),

@@ -33,27 +33,27 @@ MAX_LEAK_SHARE, MAX_LEAK_RATIO, LEAK_STANDARD_ERRORS = 0.05, 2.0, 1.65
 MIN_REPEATED_EPOCHS = 1.5
 
 
-def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
+def on_held_out(trained: Curve, held_out: Curve) -> Iterator[Fault]:
     """Find a held-out loss that rises after its least value, while the training loss does not."""
-    turn = _turn(held, 1.0)
+    turn = _turn(held_out, 1.0)
     if turn is None:
         return
     best, rise = turn
-    least = float(held.values[best])
-    if rise < MIN_RISE_SHARE * max(abs(least), float(held.values[0]) - least):
+    least = float(held_out.values[best])
+    if rise < MIN_RISE_SHARE * max(abs(least), float(held_out.values[0]) - least):
         return  # a certain rise, but too small to matter
-    after = trained.values[trained.steps >= held.steps[best]]
+    after = trained.values[trained.steps >= held_out.steps[best]]
     error = TRAINED_STANDARD_ERRORS * noise_of(after).of_slope(max(len(after), 1))
     if len(after) >= MIN_TRAINED_POINTS and slope_of(after) > error:
         return  # the training itself diverges
     values: dict[str, int | float | str] = {
-        "name": held.name,
-        "step": held.step_at(best),
+        "name": held_out.name,
+        "step": held_out.step_at(best),
         "best": display_number(least, 4),
         "last": display_number(least + rise, 4),
     }
     paste = ("load_best_model_at_end=True", 'metric_for_best_model="eval_loss"')
-    yield Fault("overfits", WARNING, values, (int(held.steps[best]),), paste, subject="run")
+    yield Fault("overfits", WARNING, values, (int(held_out.steps[best]),), paste, subject="run")
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Excess:
     error: float
 
 
-def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
+def on_gap(trained: Curve, held_out: Curve, marks: Marks) -> Iterator[Fault]:
     """Find a held-out loss that stays far above the training loss, whether or not it rises."""
-    excess = _excesses(trained, held, marks)
+    excess = _excesses(trained, held_out, marks)
     if excess is None:
         return
     start, own, other = excess
@@ -75,14 +75,14 @@ def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
         own.level + TRAINED_STANDARD_ERRORS * own.error
     ):
         return
-    values = _both(trained, held, marks, own, other)
-    yield Fault("gap", WARNING, values, (int(held.steps[-1]),), subject="run")
+    values = _both(trained, held_out, marks, own, other)
+    yield Fault("gap", WARNING, values, (int(held_out.steps[-1]),), subject="run")
 
 
-def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
+def on_leak(trained: Curve, held_out: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
     """Find a held-out loss as low as the training loss, with both nearly at the minimum, after more
     than one pass over the rows: unseen rows are hardly ever learned so well."""
-    excess = _excesses(trained, held, marks)
+    excess = _excesses(trained, held_out, marks)
     if excess is None or (epochs is not None and epochs < MIN_REPEATED_EPOCHS):
         return
     start, own, other = excess
@@ -93,25 +93,26 @@ def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> 
         error = LEAK_STANDARD_ERRORS * math.hypot(one.error, MAX_LEAK_RATIO * another.error)
         if one.level + error > MAX_LEAK_RATIO * another.level:
             return
-    values = _both(trained, held, marks, own, other)
-    yield Fault("leak", WARNING, values, (int(held.steps[-1]),), subject="run")
+    values = _both(trained, held_out, marks, own, other)
+    yield Fault("leak", WARNING, values, (int(held_out.steps[-1]),), subject="run")
 
 
-def _excesses(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Excess, Excess] | None:
+def _excesses(trained: Curve, held_out: Curve, marks: Marks) -> tuple[float, Excess, Excess] | None:
     """Return the excess of the training loss at first and at last, and the held-out one at last;
     None where the minimum is unknown, or either curve too short."""
-    floor = _minimum(trained, held, marks)
-    if floor is None or len(trained) < MIN_TRAINED_POINTS or not len(held):
+    floor = _minimum(trained, held_out, marks)
+    if floor is None or len(trained) < MIN_TRAINED_POINTS or not len(held_out):
         return None
     last = max(len(trained) // 5, 3)
     noise = noise_of(trained.values[-2 * last :])  # earlier, a higher loss has more noise
     own = Excess(float(trained.values[-last:].mean()) - floor, noise.of_mean(last))
     start = float(trained.values[:3].mean()) - floor
-    last_evaluations = max(len(held) // 3, 1)
-    late = held.values[-max(2 * last_evaluations, 3) :]
-    held_noise = noise_of_evaluations(late) if len(held) > 3 else Noise(0.0)
+    last_evaluations = max(len(held_out) // 3, 1)
+    late = held_out.values[-max(2 * last_evaluations, 3) :]
+    held_noise = noise_of_evaluations(late) if len(held_out) > 3 else Noise(0.0)
     other = Excess(
-        float(held.values[-last_evaluations:].mean()) - floor, held_noise.of_mean(last_evaluations)
+        float(held_out.values[-last_evaluations:].mean()) - floor,
+        held_noise.of_mean(last_evaluations),
     )
     is_below_minimum = own.level + TRAINED_STANDARD_ERRORS * own.error < 0  # of another loss, then
     if start <= 0 or is_below_minimum:
@@ -119,18 +120,20 @@ def _excesses(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Excess,
     return start, Excess(max(own.level, 0.0), own.error), other
 
 
-def _minimum(trained: Curve, held: Curve, marks: Marks) -> float | None:
+def _minimum(trained: Curve, held_out: Curve, marks: Marks) -> float | None:
     """Return the minimum of the loss; where it is unknown, 0 if no value is below that, else
     None."""
     if marks.floor is not None:
         return marks.floor
-    return 0.0 if min(trained.values.min(initial=0.0), held.values.min(initial=0.0)) >= 0 else None
+    return (
+        0.0 if min(trained.values.min(initial=0.0), held_out.values.min(initial=0.0)) >= 0 else None
+    )
 
 
-def _both(trained: Curve, held: Curve, marks: Marks, own: Excess, other: Excess) -> dict:
-    floor = _minimum(trained, held, marks) or 0.0
+def _both(trained: Curve, held_out: Curve, marks: Marks, own: Excess, other: Excess) -> dict:
+    floor = _minimum(trained, held_out, marks) or 0.0
     return {
-        "name": held.name,
+        "name": held_out.name,
         "trained": display_number(own.level + floor, 3),
         "held": display_number(other.level + floor, 3),
         "floor": display_number(floor, 3),

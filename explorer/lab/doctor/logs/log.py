@@ -195,15 +195,15 @@ def _curve(name: str, rows: np.ndarray) -> Curve:
     return Curve(name, *(np.ascontiguousarray(column) for column in ordered[last].T))
 
 
-def log_of(trained: NumberSeries, held: NumberSeries | None = None) -> Log:
+def log_of(trained: NumberSeries, held_out: NumberSeries | None = None) -> Log:
     """Make a log of a program's numbers. Held-out values without steps are spread over those of the
     training."""
     values, steps = trained
     steps = steps or tuple(range(1, len(values) + 1))
     points = (("loss", *one) for one in zip(steps, values, strict=True))
-    if held is None:
+    if held_out is None:
         return Log("numbers", curves_of(points))
-    others, at = held
+    others, at = held_out
     last = max(steps)
     at = at or tuple(last * (place + 1) / len(others) for place in range(len(others)))
     held_points = (("eval_loss", *one) for one in zip(at, others, strict=True))

@@ -64,6 +64,6 @@ def _written(curve: Curve, place: int) -> str:
 
 
 def _packed(table: str) -> str:
-    made = zlib.compressobj(9, zlib.DEFLATED, -15)
-    content = made.compress(table.encode()) + made.flush()
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    content = compressor.compress(table.encode()) + compressor.flush()
     return base64.urlsafe_b64encode(content).decode().rstrip("=")

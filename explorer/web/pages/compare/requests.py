@@ -202,8 +202,10 @@ class _View:
 
     def __init__(self, request: Json, of: str, steps: list[int | None]) -> None:
         self.wanted = bool(request.get("look"))
-        held = request.get("held", [])
-        self.held = {one for one in held if isinstance(one, str)} if isinstance(held, list) else ()
+        cells = request.get("held", [])
+        self.held = (
+            {one for one in cells if isinstance(one, str)} if isinstance(cells, list) else ()
+        )
         self.of, self.steps = of, steps
         self.made: dict[int, Looked] = {}
 

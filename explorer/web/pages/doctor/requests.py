@@ -57,14 +57,14 @@ def _explain(request: Json) -> NumberExplained:
     written = typed_numbers(typed) or (typed,)
     with jobs.in_order(SECONDS):
         explanation = explain_values(written, known.completed(known_from(typed)[0]))
-        made = number_answer(explanation, language)
+        answer = number_answer(explanation, language)
     shown = listed(explanation)
     following = [*shown[1:], None] if explanation.findings else [None] * len(shown)
     findings = [
         finding_answer(one, language, NumberFinding, beside=[*beside(one, after, language)])
         for one, after in zip(shown, following, strict=True)
     ]
-    return NumberExplained(**{**vars(made), "findings": findings})
+    return NumberExplained(**{**vars(answer), "findings": findings})
 
 
 def _read_pasted(request: Json) -> PastedKind:

@@ -55,8 +55,8 @@ def read_plan(chosen: object) -> TrainingPlan:
     spec = LOSSES.get(str(plan.get("loss")))
     if spec and spec.group == "own":
         plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
-    made = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
-    return dataclasses.replace(made, data=_found(made.data, chosen["data"]))
+    new_plan = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
+    return dataclasses.replace(new_plan, data=_found(new_plan.data, chosen["data"]))
 
 
 def _shared(sent: dict) -> Json:
