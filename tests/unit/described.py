@@ -43,6 +43,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "landscape.how.dots",
         "large.file_*",
         "large.suspects_cut",
+        "map.marked_most",
         "rule.labels",
         "sampler.*.how",
         "reading.*",
@@ -89,6 +90,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "large.heaviest_note.touch",
     ),
     "the value of a formula at these settings": (
+        "ui.marked_pairs",
         "ui.verdict_terms",
         "ui.verdict_way",
         "compare.vary.averaged*",
