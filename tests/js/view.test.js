@@ -14,10 +14,27 @@ const root = () => document.createElement("div");
 
 test("a tag with classes, properties and children; what is null is left out", () => {
   const at = root();
-  show(at, () => h("a.lp-button.lp-quiet", { class: "lp-own", href: "x" }, "one", null, [h("b", null, "<i>")]), {});
+  show(at, () => h("a.lp-button.lp-quiet", { class: "lp-own", href: "x" }, "one", null, [h("b", "<i>")]), {});
   assert.equal(at.innerHTML, '<a href="x" class="lp-button lp-quiet lp-own">one<b>&lt;i&gt;</b></a>');
   show(at, () => group(h(".lp-row"), "text"), {});
   assert.equal(at.innerHTML, '<div class="lp-row"></div>text');
+});
+
+test("properties may be left out: text, an element, a list and null are children in their place", () => {
+  const at = root();
+  const Part = (/** @type {{ children?: any }} */ { children }) => h("i", children);
+  show(at, () => group(h("p", null, "a"), h("p", h("b"), 2), h("p", ["c", "d"]), h(Part, {}, "e"), h(Part)), {});
+  assert.equal(at.innerHTML, "<p>a</p><p><b></b>2</p><p>cd</p><i>e</i><i></i>");
+});
+
+test("an element stays where one before it comes and goes", async () => {
+  const isLong = signal(false);
+  const at = root();
+  show(at, () => h("div", isLong.value ? h("b", "first") : null, h("b", "second")), {});
+  const second = at.querySelector("b");
+  isLong.value = true;
+  await drawn();
+  assert.deepEqual([at.textContent, at.querySelectorAll("b")[1] === second], ["firstsecond", true]);
 });
 
 test("a component is drawn again when a signal that it read changes, and only then", async () => {
@@ -26,7 +43,7 @@ test("a component is drawn again when a signal that it read changes, and only th
   let drawings = 0;
   const Counter = () => {
     drawings += 1;
-    return h("b", null, shown.value);
+    return h("b", shown.value);
   };
   show(at, Counter, {});
   shown.value = 2;
@@ -40,7 +57,7 @@ test("a component is drawn again when a signal that it read changes, and only th
 test("a component that says a word is drawn again in another language", async () => {
   const at = root();
   use("en", { hello: "Hello" });
-  show(at, () => h("b", null, say("hello")), {});
+  show(at, () => h("b", say("hello")), {});
   use("zh", { hello: "你好" });
   await drawn();
   assert.equal(at.textContent, "你好");
@@ -51,7 +68,7 @@ test("a component that observes a topic of its page is drawn again whenever it i
   const at = root();
   const Problem = () => {
     page.observe("problem");
-    return h("b", null, page.problem?.key ?? "none");
+    return h("b", page.problem?.key ?? "none");
   };
   show(at, Problem, {});
   assert.equal(at.textContent, "none");
@@ -63,7 +80,7 @@ test("a component that observes a topic of its page is drawn again whenever it i
 test("a component that says a word is drawn again with the one that it stands in", async () => {
   use("en", { count: "Count: {count}" });
   const [at, page, turns] = [root(), { count: 1 }, signal(0)];
-  const Inner = ({ state }) => h("b", null, say("count", { count: state.count }));
+  const Inner = ({ state }) => h("b", say("count", { count: state.count }));
   const Outer = () => h("div", { "data-turn": turns.value }, h(Inner, { state: page }));
   show(at, Outer, {});
   page.count = 2;

@@ -79,7 +79,7 @@ class CellCard {
     if (this.step?.picture !== step.picture) this.gradients = null;
     [this.shown, this.step] = [key, step];
     if (!at) {
-      this.element.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
+      this.element.replaceChildren(h("p.lp-hint", say("ui.hover_hint")));
       return;
     }
     const [row, column] = at;
@@ -87,10 +87,10 @@ class CellCard {
     const formula = formulaOf(step, row, column);
     this.wire(step, formula, row, column);
     this.element.replaceChildren(
-      h("div.lp-sides", {}, this.#side(step, rows, row, true), this.#side(step, columns, column, false)),
+      h("div.lp-sides", this.#side(step, rows, row, true), this.#side(step, columns, column, false)),
       formula,
-      h("div.lp-facts", {}, factsOf(step, row, column), mark ? h("span.lp-pinned", {}, say(`ui.${mark}`)) : null),
-      ...(mark === "heaviest" ? [h("p.lp-hint", {}, say("ui.hover_hint"))] : []),
+      h("div.lp-facts", factsOf(step, row, column), mark ? h("span.lp-pinned", say(`ui.${mark}`)) : null),
+      ...(mark === "heaviest" ? [h("p.lp-hint", say("ui.hover_hint"))] : []),
     );
   }
 
@@ -120,11 +120,11 @@ class CellCard {
     return h(
       `div.lp-side.lp-of-${isRow ? "row" : "column"}`,
       { "data-batch-text": "" },
-      h("b", {}, name),
+      h("b", name),
       textsAt(step, axis, index).map((line) =>
         h("p", { title: line }, batchText(h, { text: line, of: step.batch }, 110)),
       ),
-      facts ? h("small", {}, facts) : null,
+      facts ? h("small", facts) : null,
     );
   }
 
@@ -191,19 +191,18 @@ function factsOf({ shown, arrays, batch }, row, column) {
   const facts = [];
   const falsely = batch && falseNegative(batch, shown, row, column);
   if (falsely)
-    facts.push(h("strong", {}, say(`ui.false_negative.${falsely}`, { axis: say(`axis.one.${shown.row_axis.name}`) })));
+    facts.push(h("strong", say(`ui.false_negative.${falsely}`, { axis: say(`axis.one.${shown.row_axis.name}`) })));
   if (shown.boolean) {
     const takes = arrays.value[index];
     const sentence = say(takes ? "ui.takes_part" : "ui.takes_no_part");
-    facts.push(h(takes ? "span" : "span.lp-absent", {}, sentence));
-  } else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
-  if (arrays.weight && !absent)
-    facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
+    facts.push(h(takes ? "span" : "span.lp-absent", sentence));
+  } else if (absent) facts.push(h("span.lp-absent", say("ui.takes_no_part")));
+  if (arrays.weight && !absent) facts.push(h("span", say("ui.weight_is", { share: percent(arrays.weight[index]) })));
   if (arrays.gradient) {
     const value = show(arrays.gradient[index]);
-    facts.push(h("span", {}, say("ui.gradient_is", { step: shown.name, value })));
+    facts.push(h("span", say("ui.gradient_is", { step: shown.name, value })));
   }
-  if (arrays.gradient && shown.beside && !absent) facts.push(h("span", {}, say("ui.gradient_beside")));
+  if (arrays.gradient && shown.beside && !absent) facts.push(h("span", say("ui.gradient_beside")));
   return facts;
 }
 

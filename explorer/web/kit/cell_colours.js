@@ -96,7 +96,7 @@ class CellStage {
       cell: h("div.lp-cell", { hidden: true }),
     };
     this.lasso = h("div.lp-lasso", { hidden: true });
-    this.element = h("div.lp-stage", {}, this.canvas, Object.values(this.overlays), this.lasso);
+    this.element = h("div.lp-stage", this.canvas, Object.values(this.overlays), this.lasso);
     this.offscreen = h("canvas");
     this.hatched = h("canvas");
     // What is hatched there, and how: while a slider moves it is the same.
@@ -251,7 +251,7 @@ export const cellStage = (options) => new CellStage(options);
 export function legendBar() {
   const canvas = h("canvas.lp-legend", { width: 1, height: 128 });
   const numbers = [h("span"), h("span"), h("span")];
-  const element = h("div.lp-legend-box", {}, canvas, h("div.lp-scale", {}, numbers));
+  const element = h("div.lp-legend-box", canvas, h("div.lp-scale", numbers));
   let painted = "";
 
   /**

@@ -76,11 +76,10 @@ class CellFrame {
     };
     this.element = h(
       "div.lp-frame",
-      {},
       this.names.row,
       this.marks.row,
       beside,
-      h("div", {}, this.cells.element, below, this.marks.column, this.names.column),
+      h("div", this.cells.element, below, this.marks.column, this.names.column),
       this.legendSide,
     );
     this.all = { rows: 1, columns: 1 };

@@ -9,14 +9,14 @@ import { filePicker } from "./sidebar_parts.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say } from "./words.js";
 
-/** @typedef {import("preact").ComponentChildren} Children */
+/** @typedef {import("./types").Children} Children */
 
 /**
  * A control below its name, or beside it where it is `inline`.
  * @param {{ name: string, inline?: boolean, children?: Children }} properties
  */
 export const Field = ({ name, inline, children }) =>
-  h("label", { class: inline ? "lp-inline" : "lp-field" }, h("span", null, name), children);
+  h("label", { class: inline ? "lp-inline" : "lp-field" }, h("span", name), children);
 
 /**
  * What is being typed or chosen, until it is taken; another value from outside takes its place.
@@ -80,7 +80,7 @@ export const Select = ({ id, value, options, name, inline, label, change }) => {
 };
 
 /** @param {{ title: string, children?: Children }} properties */
-export const Section = ({ title, children }) => h("section", null, h("h2", null, title), children);
+export const Section = ({ title, children }) => h("section", h("h2", title), children);
 
 /**
  * Children that a click on the title shows; `kind` is a class of its looks, `root` a reference to the element.
@@ -88,7 +88,7 @@ export const Section = ({ title, children }) => h("section", null, h("h2", null,
  *   root?: import("preact").Ref<HTMLDetailsElement>, children?: Children }} properties
  */
 export const Fold = ({ title, open = false, hidden = false, kind = "lp-more", id, root, children }) =>
-  h("details", { class: kind, id, open, hidden, ref: root }, h("summary", null, title), children);
+  h("details", { class: kind, id, open, hidden, ref: root }, h("summary", title), children);
 
 /**
  * What there is to know and to see beside a verdict, behind ⓘ; nothing where there is nothing.
@@ -101,8 +101,7 @@ export const Notes = ({ notes, children = [] }) =>
         { title: `ⓘ ${say("ui.details")}`, kind: "lp-notes" },
         h(
           "ul.lp-remarks",
-          null,
-          notes.map((one) => h("li", null, one)),
+          notes.map((one) => h("li", one)),
         ),
         children,
       )
@@ -203,8 +202,7 @@ export const StackedTable = ({ label, columns, rows }) =>
 export const Paste = ({ text }) =>
   h(
     "div.lp-row.lp-paste",
-    null,
-    h("code", null, text),
+    h("code", text),
     h("button.lp-button", { type: "button", onClick: () => navigator.clipboard.writeText(text) }, say("ui.copy")),
   );
 
@@ -226,7 +224,7 @@ export function ProblemBox({ page, isShown }) {
     "div.lp-problem",
     { role: "alert", hidden: !message },
     message && say(message.key, message.values),
-    message && !problem && "about" in message && isShown ? h("p", null, say("ui.still_shown")) : null,
+    message && !problem && "about" in message && isShown ? h("p", say("ui.still_shown")) : null,
     remedies.map(({ key, act }) => h("button.lp-button", { type: "button", onClick: act }, say(key))),
   );
 }
@@ -295,7 +293,7 @@ export const Checkbox = ({ name, checked, id, disabled, title, change }) =>
     "label.lp-check",
     { title },
     h("input", { type: "checkbox", id, checked, disabled, onChange: (event) => change(event.currentTarget.checked) }),
-    h("span", null, name),
+    h("span", name),
   );
 
 /** @typedef {Pick<import("../wire").SkippedRow, "row" | "key" | "values">} LeftOut */
@@ -311,9 +309,9 @@ export function SkippedRows({ count, reasons }) {
   return h(
     "ul.lp-skipped",
     { hidden: count === 0 },
-    h("li", null, h("b", null, say("ui.skipped", { count }))),
-    listed.map(({ row, key, values }) => h("li", null, say("ui.row_skipped", { row, reason: say(key, values) }))),
-    count > listed.length ? h("li", null, say("ui.more_skipped", { count: count - listed.length })) : null,
+    h("li", h("b", say("ui.skipped", { count }))),
+    listed.map(({ row, key, values }) => h("li", say("ui.row_skipped", { row, reason: say(key, values) }))),
+    count > listed.length ? h("li", say("ui.more_skipped", { count: count - listed.length })) : null,
   );
 }
 

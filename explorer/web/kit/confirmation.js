@@ -17,7 +17,7 @@ export function confirmed(key, values, agreeing) {
   const dialog = h(
     "dialog.lp.lp-question",
     { "aria-describedby": about.id, "aria-label": say(agreeing) },
-    h("form", { method: "dialog" }, about, h("div.lp-row", {}, cancel, agree)),
+    h("form", { method: "dialog" }, about, h("div.lp-row", cancel, agree)),
   );
   document.body.append(dialog);
   dialog.showModal();

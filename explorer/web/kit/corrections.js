@@ -45,7 +45,7 @@ export function verdictOf({ pair, label: labelOf, fitting, editable, correct }) 
   });
   const fit = h("button.lp-button", { type: "button", onclick: () => decide(String(fitting())) });
   const out = h("button.lp-button", { type: "button", onclick: () => decide("") });
-  const box = h("div.lp-row.lp-wrap.lp-verdict-of-pair", {}, label, fit, out);
+  const box = h("div.lp-row.lp-wrap.lp-verdict-of-pair", label, fit, out);
   box.addEventListener("lp-row", () => {
     label.value = String(labelOf());
     label.setAttribute("aria-label", say("ui.correct_label"));
@@ -73,7 +73,6 @@ export function correctionsList({ note, undo, take }) {
     list,
     h(
       "div.lp-row.lp-wrap",
-      {},
       worded("button.lp-button", "ui.take_corrected", { type: "button", onclick: () => take("corrected_csv") }),
       worded("button.lp-button", "ui.take_corrections", { type: "button", onclick: () => take("changes_csv") }),
     ),
@@ -87,10 +86,9 @@ export function correctionsList({ note, undo, take }) {
       ...made.map(([a, b, label]) =>
         h(
           "li",
-          {},
-          h("strong", {}, label === "" ? say("ui.correction_out") : `${say("ui.label")} ${label}`),
+          h("strong", label === "" ? say("ui.correction_out") : `${say("ui.label")} ${label}`),
           " ",
-          h("span", {}, `${a} | ${b}`),
+          h("span", `${a} | ${b}`),
           " ",
           worded("button.lp-crumb", "ui.undo", { type: "button", onclick: () => undo(a, b) }),
         ),

@@ -2,14 +2,15 @@
 import { say } from "./words.js";
 
 /**
- * h("button.quiet", {onclick}, "text", child): an element; strings become text, never HTML.
+ * h("button.quiet", {onclick}, "text", child): an element; strings become text, never HTML. Attributes may be left
+ * out; those that are null, undefined or false are.
  * @template {string} Kind
  * @param {Kind} kind a tag, and after each dot a class
- * @param {Record<string, any>} [attributes] null, undefined and false are left out
- * @param {...import("./types").Child} children
+ * @param {...any} content
  * @returns {import("./types").ElementOf<Kind>}
  */
-export function h(kind, attributes = {}, ...children) {
+export function h(kind, ...content) {
+  const attributes = content[0]?.constructor === Object ? content.shift() : {};
   const [tag, ...classes] = kind.split(".");
   /** @type {any} */ // any element has every attribute that is asked for
   const element = document.createElement(tag || "div");
@@ -21,7 +22,7 @@ export function h(kind, attributes = {}, ...children) {
     else element.setAttribute(name, value === true ? "" : value);
   }
   if (element.dataset.title) entitle(element);
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...content.flat().filter((child) => child !== null && child !== undefined));
   return element;
 }
 

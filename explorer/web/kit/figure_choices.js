@@ -57,9 +57,9 @@ function choices() {
     "details.lp-figure-choices",
     { ontoggle: fill },
     worded("summary", "take.options"),
-    h("label.lp-inline", {}, worded("span", "take.size"), size),
-    h("label.lp-inline", {}, worded("span", "take.palette"), palette),
-    h("label.lp-inline", {}, only, worded("span", "take.picture_only")),
+    h("label.lp-inline", worded("span", "take.size"), size),
+    h("label.lp-inline", worded("span", "take.palette"), palette),
+    h("label.lp-inline", only, worded("span", "take.picture_only")),
   );
   // Another fold of the page may have changed them.
   function fill() {

@@ -60,7 +60,7 @@ export default function header(root, page, server) {
       isPublic: page.isPublic(),
     });
 
-  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton(page, server));
+  const kept = hosted && h("p.lp-note.lp-kept", h("span"), " ", forgetButton(page, server));
 
   // On the way to another page the scenario of Explore is left where that page can find it.
   if (!here.path) {
@@ -83,9 +83,8 @@ export default function header(root, page, server) {
       { "data-title": "ui.pages" },
       h(
         "div.lp-brand",
-        {},
-        h("b", {}, "LossPrism"),
-        h("small", {}, pageData.version),
+        h("b", "LossPrism"),
+        h("small", pageData.version),
         h("span.lp-fill"),
         h("div.lp-header-tools", { role: "toolbar" }, tools),
       ),

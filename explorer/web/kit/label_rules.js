@@ -45,13 +45,11 @@ export function labelRules(id, change) {
   return {
     element: h(
       "div.lp-label-rules",
-      {},
       summary,
       h(
         "div.lp-field",
-        {},
         worded("span", "ui.label_range"),
-        h("div.lp-row", {}, ends[0], worded("span", "ui.range_to"), ends[1]),
+        h("div.lp-row", ends[0], worded("span", "ui.range_to"), ends[1]),
       ),
       wrong,
       labelled("ui.threshold", threshold),

@@ -139,7 +139,6 @@ const readOf = (series) => series.filter(({ quiet }) => !quiet);
 const legendEntry = ({ name, value, colour, opacity, dashes }) =>
   h(
     "span",
-    {},
     s(
       "svg",
       { width: 22, height: 8, "aria-hidden": "true" },
@@ -155,7 +154,7 @@ const legendEntry = ({ name, value, colour, opacity, dashes }) =>
       }),
     ),
     ` ${name} `,
-    value ? h("b", {}, value) : "",
+    value ? h("b", value) : "",
   );
 
 /**
@@ -252,13 +251,13 @@ export function lineChart(root, options, emit = () => undefined) {
     },
   );
   const { box } = chart;
-  root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, table.element, note, spoken);
+  root.append(h("div.lp-chart-head", title, unfolded.button), box, legend, table.element, note, spoken);
 
   // The values at the step that is read, or the last ones.
   function read() {
     chart.mark(at);
     legend.replaceChildren(
-      ...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
+      ...(at === null ? [] : [h("span.lp-chart-step", say("finetune.at_step", { step: at }))]),
       ...entriesOf(series, at).map(legendEntry),
     );
   }

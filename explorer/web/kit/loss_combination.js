@@ -39,7 +39,6 @@ export function LossCombination({ id, loss, choose }) {
     },
     h(
       "div.lp-combined",
-      null,
       parts.map((part, place) =>
         h(Part, {
           key: place,
@@ -65,7 +64,7 @@ export function LossCombination({ id, loss, choose }) {
           first: say("ui.combine.add"),
           change: (name) => name && choose(nameOfSum([...parts, plainPart(name)])),
         })
-      : h("p.lp-note", null, say("ui.combine.full")),
+      : h("p.lp-note", say("ui.combine.full")),
   );
 }
 
@@ -77,11 +76,9 @@ function Part({ id, part: { loss, prefixes, queued }, change, remove }) {
   const { takes_prefixes, takes_queue } = pageData.losses[loss] ?? {};
   return h(
     "div.lp-part",
-    null,
     h(
       "div.lp-row",
-      null,
-      h("strong", null, titleOf(loss)),
+      h("strong", titleOf(loss)),
       remove
         ? h(
             "button.lp-button.lp-quiet",

@@ -86,7 +86,7 @@ export function lossFinder(id, choose, offered = () => true) {
     onchange: find,
     onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && find(),
   });
-  const element = h("div.lp-finder", {}, box, all, answer);
+  const element = h("div.lp-finder", box, all, answer);
 
   function find() {
     const name = box.value.trim();

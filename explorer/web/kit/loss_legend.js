@@ -38,4 +38,4 @@ export const Chip = ({ place }) => h("b.lp-side-chip", { style: `--lp-side: ${co
 
 /** @param {{ sides: Side[], place: number }} properties */
 export const Named = ({ sides, place }) =>
-  h("span.lp-side-name", null, h(Chip, { place }), " ", h("span", null, sides[place] ? nameOf(sides[place]) : ""));
+  h("span.lp-side-name", h(Chip, { place }), " ", h("span", sides[place] ? nameOf(sides[place]) : ""));

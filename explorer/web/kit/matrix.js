@@ -89,10 +89,10 @@ export class Matrix {
       { id: orderId, onchange: () => this.emit("order", this.order.value) },
       orders.map((name) => worded("option", words.order(name), { value: name })),
     );
-    this.sorting = h("label.lp-inline", {}, worded("span", words.sorted), this.order);
+    this.sorting = h("label.lp-inline", worded("span", words.sorted), this.order);
     // The colours of numbers follow their own range, or keep the one that they had when this was checked.
     this.keeps = h("input", { type: "checkbox", onchange: () => this.emit("range", this.#rangeToKeep()) });
-    this.keeping = h("label.lp-check", {}, this.keeps, worded("span", "ui.keep_range"));
+    this.keeping = h("label.lp-check", this.keeps, worded("span", "ui.keep_range"));
     this.title = h("span.lp-formula");
     this.swatches = {
       masked: swatch("masked", "figure_text.masked"),
@@ -107,11 +107,11 @@ export class Matrix {
     });
     this.table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
     this.asTable = asTable("button.lp-button", this.table, () => this.data && this.#fillTable(this.data));
-    this.head = h("div.lp-title", {}, this.title, h("span.lp-fill"), this.whole, tools);
+    this.head = h("div.lp-title", this.title, h("span.lp-fill"), this.whole, tools);
     this.scale = new Measured();
     this.frame = this.#frame();
     const { element, tabList, canvas } = this.frame;
-    if (hasBar) root.append(h("div.lp-bar", {}, tabList, this.sorting));
+    if (hasBar) root.append(h("div.lp-bar", tabList, this.sorting));
     root.append(this.head, element, this.note, this.table, this.spoken);
     canvas.addEventListener("keydown", (event) => this.#key(event));
     this.room = roomOf(element, () => this.draw());
@@ -130,7 +130,6 @@ export class Matrix {
       scale: (bar) =>
         h(
           "div.lp-legend-side",
-          {},
           this.scale.element,
           bar,
           Object.values(this.swatches),
@@ -287,16 +286,16 @@ export class Matrix {
       if (!isMarked && (i % every || marked.some((other) => Math.abs(other - i) < every))) continue;
       const texts = axis.textsAt(from + i);
       const facts = (axis.factsAt(from + i) ?? []).map((value) => show(Math.round(100 * value) / 100, 3));
-      const words = texts.map((text) => h("q", {}, batchText(h, { text, of: this.data })));
-      const beside = worded ? [...words, ...facts.map((fact) => h("i", {}, fact))] : [];
+      const words = texts.map((text) => h("q", batchText(h, { text, of: this.data })));
+      const beside = worded ? [...words, ...facts.map((fact) => h("i", fact))] : [];
       marks.push({
         at: (i + 0.5) * cell,
-        content: [h(isMarked ? "b.lp-marked" : "b", {}, names[i]), ...beside],
+        content: [h(isMarked ? "b.lp-marked" : "b", names[i]), ...beside],
         title: texts.join(" | "),
       });
     }
     if (worded && axis.factsAt(from)) {
-      const heads = [h("b"), h("q"), h("q"), h("i", {}, "y"), h("i", {}, "s")];
+      const heads = [h("b"), h("q"), h("q"), h("i", "y"), h("i", "s")];
       marks.unshift({ at: -9, content: heads, title: say("ui.label_and_score") });
     }
     this.frame.ticks(side, length, marks);
@@ -404,17 +403,16 @@ export class Matrix {
     const body = rows.map((r) =>
       h(
         "tr",
-        {},
         h("th", { scope: "row" }, named(data.rowAxis, seen.top + r)),
         columns.map((c) => {
           const value = values[(seen.top + r) * data.columns + seen.left + c];
-          return h("td", {}, value === -Infinity ? "·" : show(value, 3));
+          return h("td", value === -Infinity ? "·" : show(value, 3));
         }),
       ),
     );
-    const caption = h("caption", {}, this.frame.canvas.getAttribute("aria-label") ?? "");
-    const head = h("thead", {}, h("tr", {}, h("td"), heads));
-    this.table.replaceChildren(h("table", {}, caption, head, h("tbody", {}, body)));
+    const caption = h("caption", this.frame.canvas.getAttribute("aria-label") ?? "");
+    const head = h("thead", h("tr", h("td"), heads));
+    this.table.replaceChildren(h("table", caption, head, h("tbody", body)));
   }
 }
 

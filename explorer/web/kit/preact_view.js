@@ -11,19 +11,20 @@ Component.prototype.shouldComponentUpdate = undefined;
 
 /**
  * Return an element ("button.quiet": a tag, and after each dot a class) or a component with its
- * properties and children. Strings become text, never HTML.
+ * properties, where it has any, and children. Strings become text, never HTML.
  * @type {import("./types").Markup}
  */
-export const h = (/** @type {any} */ kind, /** @type {any} */ properties, /** @type {any[]} */ ...children) => {
-  if (typeof kind !== "string" || !kind.includes(".")) return createElement(kind, properties, ...children);
+export const h = (/** @type {any} */ kind, /** @type {any[]} */ ...content) => {
+  const properties = content[0]?.constructor === Object ? content.shift() : null;
+  if (typeof kind !== "string" || !kind.includes(".")) return createElement(kind, properties, ...content);
   const [tag, ...classes] = kind.split(".");
   if (properties?.class) classes.push(properties.class);
-  return createElement(tag || "div", { ...properties, class: classes.join(" ") }, ...children);
+  return createElement(tag || "div", { ...properties, class: classes.join(" ") }, ...content);
 };
 
 /**
  * Return children without an element around them.
- * @param {...import("preact").ComponentChildren} children
+ * @param {...import("./types").Children} children
  */
 export const group = (...children) => createElement(Fragment, null, ...children);
 

@@ -39,7 +39,7 @@ export function presenting(page) {
     id: "lp-leave",
     onclick: () => present(false),
   });
-  const bar = h("div.lp.lp-present-bar", {}, drawer, leave);
+  const bar = h("div.lp.lp-present-bar", drawer, leave);
   body.append(bar);
 
   function say() {

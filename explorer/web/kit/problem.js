@@ -22,7 +22,7 @@ export function problemBox(page, isShown) {
     const isStillShown = !page.problem && "about" in message && isShown();
     box.replaceChildren(
       say(message.key, message.values),
-      isStillShown ? h("p", {}, say("ui.still_shown")) : "",
+      isStillShown ? h("p", say("ui.still_shown")) : "",
       ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
     );
   }

@@ -27,9 +27,8 @@ function Waiting({ page }) {
   const words = progress ? wordsOf(progress) : say("ui.working");
   return h(
     "div.lp-busy",
-    null,
-    h("span", null, words),
-    seconds ? h("span", null, say("progress.elapsed", { seconds: grouped(seconds) })) : null,
+    h("span", words),
+    seconds ? h("span", say("progress.elapsed", { seconds: grouped(seconds) })) : null,
     progress?.total ? h("progress", { max: progress.total, value: progress.done, "aria-label": words }) : null,
     progress ? h("button.lp-button", { type: "button", onClick: () => page.cancel() }, say("ui.cancel")) : null,
   );

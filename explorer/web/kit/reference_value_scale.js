@@ -27,22 +27,20 @@ export function landmarkScale(figures) {
   return [
     h(
       "div.lp-ruler",
-      {},
       mark("lp-floor", floor, least),
       mark("lp-collapse", collapse, "figure.collapse"),
       mark("lp-now", at, "figure.loss"),
     ),
     h(
       "div.lp-legends",
-      {},
       h(
         "span.lp-floor",
         { style: Number.isFinite(collapse) ? `flex-basis: calc(${where(collapse)} - 50px)` : "" },
         Number.isFinite(floor) ? `${say(least)} ${show(floor, 3)}` : "",
       ),
-      Number.isFinite(collapse) ? h("span.lp-collapse", {}, `${say("figure.collapse")} ${show(collapse, 4)}`) : null,
-      beyond ? h("span.lp-end", {}, show(at, 4)) : null,
+      Number.isFinite(collapse) ? h("span.lp-collapse", `${say("figure.collapse")} ${show(collapse, 4)}`) : null,
+      beyond ? h("span.lp-end", show(at, 4)) : null,
     ),
-    beyond ? h("p.lp-beyond", {}, say("figure.beyond_collapse")) : null,
+    beyond ? h("p.lp-beyond", say("figure.beyond_collapse")) : null,
   ].filter((part) => part !== null);
 }

@@ -60,7 +60,6 @@ export function Parameters({ of, parameters, values, lit, change }) {
 export const SameTexts = ({ id, value, names = ["keep", "leave_out"], change }) =>
   h(
     "div.lp-twins",
-    null,
     h(Select, {
       id,
       name: say("ui.twins"),
@@ -68,7 +67,7 @@ export const SameTexts = ({ id, value, names = ["keep", "leave_out"], change }) 
       options: names.map((name) => [name, say(`ui.twins.${name}`)]),
       change,
     }),
-    h("p.lp-note", null, say(`ui.twins.${value}.about`)),
+    h("p.lp-note", say(`ui.twins.${value}.about`)),
   );
 
 /**

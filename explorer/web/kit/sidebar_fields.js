@@ -114,16 +114,16 @@ export function slider(options) {
     track.focus(); // the button has nothing left to do
     change(initial);
   });
-  const head = toggle ? h("label.lp-name.lp-check", {}, toggle) : h("span.lp-name");
+  const head = toggle ? h("label.lp-name.lp-check", toggle) : h("span.lp-name");
   if (formula) {
     const symbol = h("span");
     tex(symbol, formula);
     head.append(symbol, " ");
   }
-  head.append(key ? worded("span", key) : h("span", {}, label));
+  head.append(key ? worded("span", key) : h("span", label));
   put(initial);
   return {
-    element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
+    element: h("div.lp-slider", h("div.lp-row", head, box, reset), wrong, track),
     /** @param {number} v */
     set(v) {
       good = v;
@@ -154,9 +154,9 @@ export const numberField = ({ kind, low = 0, high = 1, default: initial }, optio
   });
 
 /** @type {(key: string, ...children: (import("./types").Child)[]) => HTMLElement} */
-export const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
+export const section = (key, ...children) => h("section", worded("h2", key), ...children);
 /** @type {(key: string, control: HTMLElement) => HTMLLabelElement} */
-export const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
+export const labelled = (key, control) => h("label.lp-field", worded("span", key), control);
 
 /**
  * The slider of a parameter that is a number.
@@ -241,7 +241,7 @@ export function parameterField(parameter, initial, change) {
     );
     select.dataset.parameter = name;
     return {
-      element: h("label.lp-field", {}, h("span", {}, spoken), select),
+      element: h("label.lp-field", h("span", spoken), select),
       set: (v) => {
         select.value = String(v);
       },
@@ -251,7 +251,7 @@ export function parameterField(parameter, initial, change) {
     const box = h("input", { type: "checkbox", onchange: () => change(box.checked) });
     box.dataset.parameter = name;
     return {
-      element: h("label.lp-check", {}, box, h("span", {}, spoken)),
+      element: h("label.lp-check", box, h("span", spoken)),
       set: (v) => {
         box.checked = Boolean(v);
       },
@@ -269,7 +269,7 @@ export function parameterField(parameter, initial, change) {
     if (fits) change(numbers);
   });
   return {
-    element: h("label.lp-field", {}, h("span", {}, spoken), text),
+    element: h("label.lp-field", h("span", spoken), text),
     set: (v) => {
       text.value = [v].flat().join(", ");
     },

@@ -85,7 +85,7 @@ class SortableTable {
     });
     this.body = h("tbody");
     this.more = h("button.lp-button.lp-more-rows", { type: "button", hidden: true, onclick: () => this.#unfold() });
-    const head = h("thead", {}, h("tr", {}, this.heads));
+    const head = h("thead", h("tr", this.heads));
     this.element = h("table.lp-sortable", { "aria-label": key && say(key) }, head, this.body);
     walkable(this.body);
     if (picks) this.body.addEventListener("keydown", (event) => this.#pick(event));
@@ -231,6 +231,6 @@ function put(cell, content) {
     return;
   }
   cell.title = shown;
-  const words = lines.map((line) => h("span", {}, batchText(h, line)));
-  cell.replaceChildren(h("div.lp-two", {}, words));
+  const words = lines.map((line) => h("span", batchText(h, line)));
+  cell.replaceChildren(h("div.lp-two", words));
 }

@@ -256,11 +256,11 @@ class PictureView {
     const { shown, arrays, picture } = step;
     const formula = h("div.lp-live");
     if (latex) tex(formula, latex, true);
-    else formula.append(h("code", {}, source || name));
+    else formula.append(h("code", source || name));
     if (isEmpty(step)) {
       // A batch without triplets, say.
       const count = { rows: shown.all_rows, columns: shown.all_columns };
-      this.lone.replaceChildren(formula, h("p.lp-note", {}, say("ui.empty_step", count)));
+      this.lone.replaceChildren(formula, h("p.lp-note", say("ui.empty_step", count)));
       return;
     }
     /** @type {HTMLElement[]} */
@@ -271,10 +271,10 @@ class PictureView {
       this.card.wire(step, put, 0, 0);
       parts.push(put);
     }
-    parts.push(h("strong", {}, show(value, 6)));
+    parts.push(h("strong", show(value, 6)));
     if (picture.chosen === picture.steps.length - 1) parts.push(...referenceValuesOf(step));
     else if (arrays.gradient)
-      parts.push(h("p.lp-note", {}, say("ui.gradient_at_step", { step: name, value: show(arrays.gradient[0]) })));
+      parts.push(h("p.lp-note", say("ui.gradient_at_step", { step: name, value: show(arrays.gradient[0]) })));
     this.lone.replaceChildren(...parts);
   }
 }
@@ -292,9 +292,9 @@ function referenceValuesOf({ referenceFormulas, picture: { figures } }) {
     if (height === null || !Number.isFinite(height)) return [];
     const line = h("span");
     tex(line, `${referenceFormulas[name]} = ${bare(texNumber(height))}`);
-    return [h(`p.lp-reference-value.lp-${name}`, {}, say(`ui.${name}_is`), " ", line)];
+    return [h(`p.lp-reference-value.lp-${name}`, say(`ui.${name}_is`), " ", line)];
   });
-  return [h("div.lp-marks", {}, landmarkScale(figures)), ...lines];
+  return [h("div.lp-marks", landmarkScale(figures)), ...lines];
 }
 
 /**

@@ -1,25 +1,27 @@
 // Types that JSDoc has no words for, and what the page finds in the window.
 
-import type { Attributes, ClassAttributes, ComponentChildren, FunctionComponent, JSX, VNode } from "preact";
+import type { Attributes, ClassAttributes, JSX, VNode } from "preact";
 
 type Tag<Name> = Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement;
 
 /** The element that `h("button.quiet")` makes. */
 export type ElementOf<Kind extends string> = Kind extends `${infer Name}.${string}` ? Tag<Name> : Tag<Kind>;
 
-/** What `h` of view.js takes: a component with its properties, or a tag with those of its element. */
+/** What `h` of preact_view.js takes: a component with its properties, or a tag with those of its element, if any. */
 export interface Markup {
-  <Properties>(
-    component: FunctionComponent<Properties>,
-    properties: (Properties & Attributes) | null,
-    ...children: ComponentChildren[]
-  ): VNode<any>;
-  <Kind extends string>(
-    kind: Kind,
-    properties?: ElementProperties<Kind> | null,
-    ...children: ComponentChildren[]
-  ): VNode<any>;
+  <Properties>(component: Component<Properties>, properties: Properties & Attributes, ...children: Children[]): VNode<any>;
+  <Kind extends string>(kind: Kind, properties: ElementProperties<Kind>, ...children: Children[]): VNode<any>;
+  (kind: string | Component<{}>, ...children: Children[]): VNode<any>;
 }
+
+/** A function from properties to markup. Its second member has TypeScript infer those of a generic one, such as Tabs. */
+export interface Component<Properties> {
+  (properties: Properties): Children;
+  displayName?: string;
+}
+
+/** What an element of a component is filled with. A plain object is no child: `h` takes it for properties. */
+export type Children = VNode<any> | Children[] | string | number | boolean | null | undefined;
 
 type TagOf<Kind> = Kind extends `${infer Name}.${string}` ? (Name extends "" ? "div" : Name) : Kind;
 type ElementProperties<Kind> = (TagOf<Kind> extends keyof JSX.IntrinsicElements

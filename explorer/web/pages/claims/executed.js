@@ -23,32 +23,30 @@ export const Formula = ({ latex, display = false }) =>
 
 /** @param {{ verdict: string }} properties */
 export const VerdictMark = ({ verdict }) =>
-  h(`span.lp-claim-verdict.lp-claim-${LOOKS[verdict] ?? "none"}`, null, say(`claims.verdict.${verdict}`));
+  h(`span.lp-claim-verdict.lp-claim-${LOOKS[verdict] ?? "none"}`, say(`claims.verdict.${verdict}`));
 
 /** @param {{ name: string, found: Executed, title: string, page: import("./state.js").ClaimsPage }} properties */
 export const ExecutedClaim = ({ name, found, title, page }) =>
   h(
     "section",
-    null,
     found.chart ? h(ClaimCurves, { chart: found.chart }) : null,
     found.parts.map(({ part, verdict }) =>
       h(
         "div.lp-claim-part",
         { key: part },
-        h("p", null, h(VerdictMark, { verdict }), " ", part === "claim" ? title : statementOf(name, part)),
+        h("p", h(VerdictMark, { verdict }), " ", part === "claim" ? title : statementOf(name, part)),
         h(PartSides, { rows: found.comparisons.filter((one) => one.part === part) }),
       ),
     ),
     found.facts.length
       ? h(
           "p.lp-claim-facts",
-          null,
           found.facts.map(({ latex, text }) =>
-            h("span", { key: latex }, h(Formula, { latex: `${latex} =` }), " ", h("b", null, text)),
+            h("span", { key: latex }, h(Formula, { latex: `${latex} =` }), " ", h("b", text)),
           ),
         )
       : null,
-    found.sample ? h("p.lp-note", null, sampleOf(found.sample, found.comparisons)) : null,
+    found.sample ? h("p.lp-note", sampleOf(found.sample, found.comparisons)) : null,
     found.chart ? h(SaveCurves, { page, name, chart: found.chart }) : null,
   );
 
@@ -67,7 +65,6 @@ function PartSides({ rows }) {
   const more = sorted.slice(SHOWN_ROWS);
   return h(
     "div",
-    null,
     h(Sides, { rows: sorted.slice(0, SHOWN_ROWS) }),
     more.length ? h(Fold, { title: say("claims.more", { count: more.length }) }, h(Sides, { rows: more })) : null,
   );
@@ -83,10 +80,8 @@ const Sides = ({ rows }) =>
     { tabIndex: 0, role: "group", "aria-label": say("claims.sides") },
     h(
       "table.lp-claim-sides",
-      null,
       h(
         "tbody",
-        null,
         rows.map((row, place) => h(SidesRow, { key: place, row })),
       ),
     ),
@@ -106,17 +101,16 @@ function SidesRow({ row }) {
   const [mark, verdict] = markOf(row);
   return h(
     "tr",
-    null,
     h(
       "td.lp-claim-mark",
       { class: `lp-claim-${LOOKS[verdict] ?? "none"}`, title: say(`claims.verdict.${verdict}`) },
       mark,
     ),
-    h("td.lp-claim-formula", null, h(Formula, { latex: left.latex })),
-    h("td", null, h("b", null, left.text)),
-    h("td", null, relation),
-    h("td", null, h("b", null, right.text)),
-    h("td.lp-claim-formula", null, h(Formula, { latex: right.latex })),
+    h("td.lp-claim-formula", h(Formula, { latex: left.latex })),
+    h("td", h("b", left.text)),
+    h("td", relation),
+    h("td", h("b", right.text)),
+    h("td.lp-claim-formula", h(Formula, { latex: right.latex })),
   );
 }
 

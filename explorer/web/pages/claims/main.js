@@ -16,7 +16,6 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(say(`claims.${claim.name}.claim`)));
   return h(
     "div",
-    null,
     h(ProblemBox, { page, isShown: page.drawn }),
     h(Choice, { page }),
     h(OneClaim, { page }),
@@ -30,7 +29,6 @@ function Choice({ page }) {
   const sources = [...new Set(listed.map(({ name }) => name.split("-")[0]))];
   return h(
     "div.lp-claim-choice",
-    null,
     h(
       "button.lp-button",
       {
@@ -76,9 +74,8 @@ function OneClaim({ page }) {
     { "aria-busy": row ? "false" : "true" },
     h(
       "div",
-      null,
-      h("p.lp-note", null, citedIn(claim.source)),
-      h("h1", null, statementOf(claim.name, "claim")),
+      h("p.lp-note", citedIn(claim.source)),
+      h("h1", statementOf(claim.name, "claim")),
       h(
         "div.lp-claim-formula",
         { tabIndex: 0, role: "img", "aria-label": claim.formula },
@@ -95,7 +92,7 @@ function OneClaim({ page }) {
           })
         : null,
     ),
-    h("div", null, row ? h(BatchOrOwn, { page, row }) : null, h(Training, { page })),
+    h("div", row ? h(BatchOrOwn, { page, row }) : null, h(Training, { page })),
   );
 }
 
@@ -110,10 +107,9 @@ function BatchOrOwn({ page, row }) {
   }
   return h(
     "div",
-    null,
     row.here.parts.length
       ? h(ExecutedClaim, { page, name, found: row.here, title: known || say("claims.here") })
-      : h("p", null, say("claims.nothing_here")),
+      : h("p", say("claims.nothing_here")),
     h(BatchLine, { page, row }),
     h(
       Fold,
@@ -130,16 +126,14 @@ function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} 
   const condition = statementOf(name, "only_if");
   return h(
     "div",
-    null,
     h(
       "p",
-      null,
       h(VerdictMark, { verdict: main?.verdict ?? "nothing" }),
       main && main.checked > 1 && main.verdict !== "vacuous"
-        ? h("small", null, ` ${say("claims.held", { held: main.held, checked: main.checked })}`)
+        ? h("small", ` ${say("claims.held", { held: main.held, checked: main.checked })}`)
         : null,
     ),
-    condition && main?.verdict === "only_if" ? h("p", null, say("claims.condition", { condition })) : null,
+    condition && main?.verdict === "only_if" ? h("p", say("claims.condition", { condition })) : null,
   );
 }
 
@@ -148,7 +142,6 @@ function BatchLine({ page, row }) {
   const { pairs, total } = row;
   return h(
     "p.lp-note",
-    null,
     h(
       "a.lp-link",
       { href: new URL(`.#${page.scene}`, document.baseURI).href },
@@ -175,17 +168,15 @@ function AllClaims({ page }) {
       { tabIndex: 0, role: "region", "aria-label": say("claims.all", { count: listed.length }) },
       h(
         "table.lp-claim-sides.lp-claim-list",
-        null,
         h(
           "tbody",
-          null,
           listed.map(({ name }) =>
             h(
               "tr",
               { key: name },
               h("th", { scope: "row" }, h("a.lp-link", { href: page.addressOf(name) }, name)),
-              h("td", null, statementOf(name, "claim")),
-              h("td", null, verdicts[name] ? h(VerdictMark, { verdict: verdicts[name] }) : null),
+              h("td", statementOf(name, "claim")),
+              h("td", verdicts[name] ? h(VerdictMark, { verdict: verdicts[name] }) : null),
             ),
           ),
         ),

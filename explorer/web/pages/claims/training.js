@@ -20,16 +20,14 @@ export function Training({ page }) {
   }
   return h(
     "section.lp-claim-training",
-    null,
     h(
       "p.lp-row.lp-wrap",
-      null,
       isLive
         ? h("button.lp-button", { type: "button", onClick: () => page.stop() }, say("claims.stop"))
         : h("button.lp-button.lp-main", { type: "button", disabled: isStarting, onClick: start }, say("claims.train")),
       h("span.lp-note", { role: "status" }, isLive ? progressOf(followed) : say("claims.train_about")),
     ),
-    followed?.found && !followed.found.parts.length ? h("p", null, say("claims.unmeasured")) : null,
+    followed?.found && !followed.found.parts.length ? h("p", say("claims.unmeasured")) : null,
     followed?.found?.parts.length
       ? h(ExecutedClaim, { page, name: claim.name, found: followed.found, title: say("claims.trained") })
       : null,

@@ -24,7 +24,6 @@ function Controls({ page }) {
       { title: say("compare.losses") },
       h(
         "ol.lp-sides-chosen",
-        null,
         page.sides.map((_side, place) => h(SideCard, { key: place, page, place })),
       ),
       page.sides.length < pageData.compare.most ? h(AddLoss, { page }) : null,
@@ -45,7 +44,6 @@ function Controls({ page }) {
 const SideCard = ({ page, place }) =>
   h(
     "li",
-    null,
     h(Unfoldable, {
       page,
       name: `side-${place}`,
@@ -67,7 +65,6 @@ function SideFields({ page, place }) {
     }),
     h(
       "div.lp-row",
-      null,
       h(
         "button.lp-button",
         { type: "button", title: say("compare.open_on_explore"), onClick: () => openOnExplore(page, place) },
@@ -121,7 +118,7 @@ function Batch({ page }) {
       },
     }),
     h(TabPanel, { id: "lp-compare-source", chosen: source }, h(PANELS[source], { page })),
-    h("p.lp-note", null, secondModels(page, forms)),
+    h("p.lp-note", secondModels(page, forms)),
     h(SkippedRows, { count: page.skipped.length, reasons: page.skipped }),
     forms.some((form) => form?.counted)
       ? h(SameTexts, {
@@ -158,7 +155,7 @@ function Example({ page }) {
       options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
       change: (id) => page.set({ data: { source: "example", example: id } }),
     }),
-    h("p.lp-note", null, [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
+    h("p.lp-note", [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
   );
 }
 
@@ -180,7 +177,7 @@ function RandomBatch({ page }) {
 function OwnPairs({ page }) {
   const count = page.store.state.data.rows.length;
   return group(
-    h("p.lp-note", null, count ? say("compare.rows", { count }) : say("compare.no_rows")),
+    h("p.lp-note", count ? say("compare.rows", { count }) : say("compare.no_rows")),
     h("button.lp-button", { type: "button", onClick: () => openOnExplore(page, 0) }, say("compare.edit_on_explore")),
   );
 }

@@ -15,7 +15,7 @@ const SIGNS = { shared: "", parameter: "≈", changed: "≈", base: "−", other
 export function Listing({ page, lines }) {
   const signatures = lines.filter(({ signature }) => signature);
   return group(
-    h("h3", null, say("compare.code")),
+    h("h3", say("compare.code")),
     h(Fold, { title: say("compare.signatures") }, h(Lines, { page, lines: signatures })),
     h(Lines, { page, lines: lines.filter(({ signature }) => !signature) }),
   );
@@ -40,7 +40,6 @@ function Row({ page, line: { kind, base_text, other_text, base_step, other_step 
   const letter = letterOf(kind === "other" ? other : base);
   return h(
     `tr.lp-ink-row-${kind}`,
-    null,
     h("td.lp-ink-sign", { title: say(`compare.ink.line.${kind}`, { letter }) }, SIGNS[kind]),
     h(Code, { page, place: base, text: base_text, step: base_step }),
     h(Code, { page, place: other, text: other_text, step: other_step }),
@@ -54,12 +53,7 @@ function Row({ page, line: { kind, base_text, other_text, base_step, other_step 
 const Code = ({ page, place, text, step }) =>
   h(
     "td",
-    null,
     step === null
-      ? h("code", null, text)
-      : h(
-          "button.lp-code-line",
-          { type: "button", onClick: () => page.lookAt([[place, step]]) },
-          h("code", null, text),
-        ),
+      ? h("code", text)
+      : h("button.lp-code-line", { type: "button", onClick: () => page.lookAt([[place, step]]) }, h("code", text)),
   );

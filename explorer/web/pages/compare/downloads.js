@@ -19,7 +19,6 @@ export const SaveButtons = ({ buttons, figure }) =>
     { title: say("take.file"), kind: "lp-save" },
     h(
       "div.lp-downloads",
-      null,
       figure ? h(FigureButtons, { button: "button.lp-crumb", kind: "div.lp-downloads", save: figure }) : null,
       buttons.map(([key, act]) =>
         h("button.lp-crumb", { key, type: "button", "data-take": key, onClick: act }, say(key)),

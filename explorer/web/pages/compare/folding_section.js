@@ -2,8 +2,8 @@
 import { h } from "../../kit/preact_view.js";
 
 /**
- * @param {{ page: import("./state.js").ComparePage, name: string, title: import("preact").ComponentChildren,
- *   id?: string, kind?: string, content: () => import("preact").ComponentChildren }} properties
+ * @param {{ page: import("./state.js").ComparePage, name: string, title: import("../../kit/types").Children,
+ *   id?: string, kind?: string, content: () => import("../../kit/types").Children }} properties
  */
 export function Unfoldable({ page, name, title, id, kind = "lp-more", content }) {
   page.observe("unfolded");
@@ -11,7 +11,7 @@ export function Unfoldable({ page, name, title, id, kind = "lp-more", content })
   return h(
     "details",
     { id, class: kind, open, onToggle: (event) => page.unfold(name, event.currentTarget.open) },
-    h("summary", null, title),
+    h("summary", title),
     open ? content() : null,
   );
 }

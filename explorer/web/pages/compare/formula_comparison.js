@@ -27,14 +27,14 @@ const WHOSE = /** @type {const} */ (["base", "other"]);
 export function Formulas({ page }) {
   page.observe("formula", "state");
   const { differing, notDiffering, between } = page;
-  if (notDiffering) return h("p.lp-wrong", null, say(notDiffering.key, notDiffering.values));
+  if (notDiffering) return h("p.lp-wrong", say(notDiffering.key, notDiffering.values));
   if (!differing) return null;
   const [base, other] = between.map(colourOf);
   return h(
     "div",
     { style: `--lp-base: ${base}; --lp-other: ${other}` },
     h(PairChoice, { page, id: "lp-formula" }),
-    differing.together ? null : h("p.lp-note", null, say("compare.not_one_formula")),
+    differing.together ? null : h("p.lp-note", say("compare.not_one_formula")),
     h(Inks, { page, differing }),
     h(Parts, { page, differing }),
     h(Parameters, { page, differing }),
@@ -59,7 +59,7 @@ function Inks({ page, differing: { empty, together } }) {
   const [base, other] = page.between;
   if (empty) {
     const letters = { first: letterOf(base), second: letterOf(other) };
-    return h("p.lp-inks", null, say("compare.same_formula", letters));
+    return h("p.lp-inks", say("compare.same_formula", letters));
   }
   /** @param {number} place */
   const only = (place) => group(say("compare.ink.only"), " ", h(Named, { sides: page.comparedSides, place }));
@@ -67,7 +67,6 @@ function Inks({ page, differing: { empty, together } }) {
   const both = { shared: say("compare.ink.shared"), ...meanings, parameter: say("compare.ink.parameter") };
   return h(
     "p.lp-inks",
-    null,
     Object.entries(together ? both : meanings).map(([ink, words]) =>
       h("span", { key: ink }, h(`i.lp-ink-${ink}`, { "aria-hidden": "true" }), " ", words),
     ),
@@ -198,8 +197,8 @@ function Parameters({ page: { between }, differing: { parameters } }) {
               "tr",
               { key: base },
               h("th", { scope: "row" }, [...new Set([base, other])].map(titleOf).join(" / ")),
-              h("td", null, settingWords(base_value)),
-              h("td", null, settingWords(other_value)),
+              h("td", settingWords(base_value)),
+              h("td", settingWords(other_value)),
             ),
           ),
         )

@@ -37,7 +37,7 @@ export function Agreement({ page }) {
         ),
       ),
     ),
-    h("p.lp-note", null, say("compare.agreement.about")),
+    h("p.lp-note", say("compare.agreement.about")),
     h(PairChoice, { page, id: "lp-agreement" }),
     h(Disagreement, { page }),
     h(Downloads, { page, name: "agreement", figure: () => figureOf(page), csv: () => csvOf(page) }),
@@ -61,7 +61,7 @@ const tintOf = (value) => `var(${Number(value) < 0 ? "--lp-up" : "--lp-down"})`;
 
 /** @param {{ page: ComparePage, row: number, column: number }} properties */
 function Cell({ page, row, column }) {
-  if (row === column) return h("td.lp-same", null, "");
+  if (row === column) return h("td.lp-same", "");
   const { what, value } = measureOf(page, row, column);
   const [first, second] = [Math.min(row, column), Math.max(row, column)];
   const letters = { first: letterOf(first), second: letterOf(second) };
@@ -69,7 +69,6 @@ function Cell({ page, row, column }) {
   const isChosen = page.pair.includes(row) && page.pair.includes(column);
   return h(
     isChosen ? "td.lp-held" : "td",
-    null,
     h(
       "button.lp-agrees",
       {
@@ -99,17 +98,15 @@ function Disagreement({ page }) {
   const none = !apart && factor === null ? say("compare.not_apart") : null;
   return h(
     "ul.lp-remarks",
-    null,
     h(
       "li.lp-apart-head",
-      null,
       h(Chip, { place: pair[0] }),
       " ",
       h(Chip, { place: pair[1] }),
       " ",
       say("compare.apart_most"),
     ),
-    [factorWords, none].map((words) => (words ? h("li", null, words) : null)),
+    [factorWords, none].map((words) => (words ? h("li", words) : null)),
     apart ? h(DisagreedPair, { page, batch, apart }) : null,
   );
 }
@@ -132,7 +129,7 @@ const DisagreedPair = ({ page, batch, apart: { pair, sentences } }) =>
     h(
       "div.lp-two",
       { "data-batch-text": "" },
-      [batch.first, batch.second].map((side) => h("span", null, batchText(h, { text: side[pair], of: batch }))),
+      [batch.first, batch.second].map((side) => h("span", batchText(h, { text: side[pair], of: batch }))),
     ),
   );
 

@@ -41,12 +41,11 @@ export function Gradients({ page }) {
   return group(
     h(Strips, { page, pairs, strips: stripsOf(page, values, pairs), bars }),
     compared.sides.map(({ problem }, place) =>
-      problem ? h("p.lp-note", null, `${letterOf(place)} · `, say(problem.key, problem.values)) : null,
+      problem ? h("p.lp-note", `${letterOf(place)} · `, say(problem.key, problem.values)) : null,
     ),
     h(Reading, { page, plain }),
     h(
       "div.lp-tools",
-      null,
       h(
         Notes,
         { notes: [say("compare.bars_hint"), say(`compare.gradient.${compared.gradient}`), note] },
@@ -69,7 +68,6 @@ export function Gradients({ page }) {
 const BarChoices = ({ page, order, isEqual }) =>
   h(
     "div.lp-bar",
-    null,
     h(Select, {
       name: say("ui.sorted_by"),
       inline: true,

@@ -19,7 +19,7 @@ import { exampleOf } from "./questions.js";
 
 /** @typedef {{ page: import("./state.js").ComparePage }} Page */
 
-/** @type {Record<string, import("preact").FunctionComponent<Page>>} */
+/** @type {Record<string, import("../../kit/types").Component<Page>>} */
 const SECTIONS = {
   gradients: Gradients,
   agreement: Agreement,
@@ -38,7 +38,7 @@ function Main({ page }) {
   const folded = pageData.compare.sections.filter((name) => name !== picture);
   return group(
     h(ProblemBox, { page, isShown: page.compared !== null }),
-    h("h1", null, say("compare.title")),
+    h("h1", say("compare.title")),
     h(Questions, { page }),
     h(Answer, { page }, h(Picture, { key: picture, page, name: picture })),
     h(Unfoldable, {
@@ -70,7 +70,6 @@ function Questions({ page }) {
   }, [question]);
   return h(
     "div.lp-questions",
-    null,
     h(Tabs, {
       id: "lp-questions",
       label: say("compare.questions"),
@@ -84,20 +83,20 @@ function Questions({ page }) {
 
 /**
  * The answer above its picture, and the batch that it is about; of losses that the reader chose, how many there are.
- * @param {Page & { children?: import("preact").ComponentChildren }} properties
+ * @param {Page & { children?: import("../../kit/types").Children }} properties
  */
 function Answer({ page, children }) {
   const { question, batch, compared } = page;
   if (!question) {
     const counts = { count: batch?.labels.length ?? 0, sides: page.comparedSides.length };
-    return h("div.lp-panel", null, h("p.lp-about", null, batch ? say("compare.about", counts) : ""), children);
+    return h("div.lp-panel", h("p.lp-about", batch ? say("compare.about", counts) : ""), children);
   }
   const answer = page.answered === question ? compared?.answer : null;
   return h(
     TabPanel,
     { id: "lp-questions", chosen: question },
     h("p.lp-answer", { role: "status" }, answer ? say(answer.key, answer.values) : ""),
-    h("p.lp-note.lp-answered-batch", null, answer ? batchName(page) : "", h(AskOfExample, { page })),
+    h("p.lp-note.lp-answered-batch", answer ? batchName(page) : "", h(AskOfExample, { page })),
     children,
   );
 }
@@ -125,7 +124,7 @@ const Picture = ({ page, name }) =>
   h(
     "section.lp-answering",
     { id: `compare-${name}` },
-    h("h2", null, name === "vary" ? say("compare.experiment", { name: experimentName(page) }) : say(`compare.${name}`)),
+    h("h2", name === "vary" ? say("compare.experiment", { name: experimentName(page) }) : say(`compare.${name}`)),
     h(SECTIONS[name], { page }),
   );
 

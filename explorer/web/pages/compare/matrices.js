@@ -26,7 +26,6 @@ export function Matrices({ page }) {
   return group(
     h(
       "div.lp-bar",
-      null,
       h(Tabs, {
         id: "lp-compare-facet",
         label: say("compare.matrices"),
@@ -53,7 +52,7 @@ export function Matrices({ page }) {
       { role: "tabpanel", id: "lp-compare-facet-panel", "aria-labelledby": `lp-compare-facet-${shown}` },
       steps.map((looked, place) => (looked ? h(MatrixPanel, { key: place, page, place, looked }) : null)),
     ),
-    h("p.lp-note", null, say("compare.matrices.about")),
+    h("p.lp-note", say("compare.matrices.about")),
   );
 }
 
@@ -71,8 +70,7 @@ function MatrixPanel({ page, place, looked }) {
   const hasOptions = page.showsOptions("matrices");
   return h(
     hasOptions ? "section.lp-matrix-box" : "section.lp-matrix-box.lp-without-options",
-    null,
-    h("div.lp-matrix-of", null, h(Named, { sides: page.comparedSides, place })),
+    h("div.lp-matrix-of", h(Named, { sides: page.comparedSides, place })),
     hasOptions ? h(StepSelect, { page, place, looked }) : null,
     h(Matrix, { page, place, looked }),
     hasOptions
@@ -88,8 +86,7 @@ function MatrixPanel({ page, place, looked }) {
 const StepSelect = ({ page, place, looked: { steps, chosen } }) =>
   h(
     "label.lp-inline",
-    null,
-    h("span", null, say("compare.step")),
+    h("span", say("compare.step")),
     h(
       "select",
       {

@@ -84,7 +84,7 @@ function Cells({ page, place, side: { figures, problem } }) {
     return h(
       "td.lp-loss-cell",
       { colSpan: COLUMNS.length + 1, "data-refused": "" },
-      h("span.lp-wrong", null, problem ? say(problem.key, problem.values) : ""),
+      h("span.lp-wrong", problem ? say(problem.key, problem.values) : ""),
     );
   const [base] = page.pair;
   const letter = letterOf(base);
@@ -92,8 +92,7 @@ function Cells({ page, place, side: { figures, problem } }) {
   return group(
     h(
       "td.lp-loss-cell",
-      null,
-      h("strong", null, show(figures.loss, 5)),
+      h("strong", show(figures.loss, 5)),
       isApart
         ? h(
             "small.lp-apart",
@@ -131,12 +130,10 @@ function Comparable({ page }) {
   const verdict = lines.length ? "compare.not_comparable_of" : "compare.comparable_of";
   return h(
     "div.lp-judged",
-    null,
     h(PairChoice, { page, id: "lp-numbers" }),
-    reasons ? h("p", null, say(verdict, letters)) : null,
+    reasons ? h("p", say(verdict, letters)) : null,
     h(
       "ul.lp-remarks",
-      null,
       [...lines, ...(reasons ? explained(page, base, other) : []), ...(gap ? [say(gap.key, gap.values)] : [])].map(
         (line) => h("li", { key: line }, line),
       ),

@@ -11,7 +11,6 @@ export function PairChoice({ page, id }) {
   const options = sides.map((_side, place) => [String(place), labelOf(sides, place)]);
   return h(
     "div.lp-pair-choice",
-    null,
     h(Select, {
       id: `${id}-first`,
       label: say("compare.first_of_two"),

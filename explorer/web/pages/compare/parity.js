@@ -39,7 +39,7 @@ export function Parity({ page }) {
   const { seeded, first } = parity ?? {};
   const note = seeded ? "seeded" : first ? "first" : "here";
   return group(
-    h("p.lp-note", null, say("compare.parity.about")),
+    h("p.lp-note", say("compare.parity.about")),
     h("p.lp-note", { role: "status" }, parity ? say(`compare.parity.${note}`, { count: first }) : say("ui.working")),
     parity ? h(ParityTable, { rows: parity.rows }) : null,
     parity ? h(Downloads, { page, name: "parity", csv: () => csvOf(parity.rows) }) : null,
@@ -75,9 +75,8 @@ function ParityLine({ row }) {
   const why = reasonsOf(row);
   return h(
     `tr.lp-parity-${status}`,
-    null,
     h("th", { scope: "row" }, titleOf(loss)),
-    h("td", null, convention || say("parity.own")),
+    h("td", convention || say("parity.own")),
     h(
       "td",
       { title: [called, fed].filter(Boolean).join(": ") },
@@ -85,15 +84,14 @@ function ParityLine({ row }) {
     ),
     h(
       "td",
-      null,
       h("b", { "aria-hidden": "true" }, MARKS[status]),
       " ",
       say(`parity.status.${status}`),
-      why ? h("p.lp-note", null, why) : null,
+      why ? h("p.lp-note", why) : null,
       row.odd.length ? h(OddBatches, { row }) : null,
     ),
-    h("td", null, show(value, 5)),
-    [...ours, ...theirs].map((gap) => h("td.lp-gap", null, gapWords(gap))),
+    h("td", show(value, 5)),
+    [...ours, ...theirs].map((gap) => h("td.lp-gap", gapWords(gap))),
   );
 }
 
@@ -111,7 +109,6 @@ const reasonsOf = ({ because, left_out: left }) =>
 const OddBatches = ({ row: { odd } }) =>
   h(
     "p.lp-note",
-    null,
     `${say("parity.odd")}: `,
     odd.map(({ name, status, because, fed }) => {
       const why = because.map(({ key, values }) => say(key, values)).join(" ");

@@ -1,7 +1,7 @@
 // A table of the page, which scrolls by itself where it is wider than its place.
 import { h } from "../../kit/preact_view.js";
 
-/** @typedef {import("preact").ComponentChildren} Children */
+/** @typedef {import("../../kit/types").Children} Children */
 
 /**
  * `kind` is a class of its looks; `children` are its rows.
@@ -16,13 +16,11 @@ export const Table = ({ label, heads, kind, box = "", children }) =>
       { class: kind, "aria-label": label },
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
-          heads.map((head) => (head === null ? h("td", null) : h("th", { scope: "col" }, head))),
+          heads.map((head) => (head === null ? h("td") : h("th", { scope: "col" }, head))),
         ),
       ),
-      h("tbody", null, children),
+      h("tbody", children),
     ),
   );

@@ -3,7 +3,7 @@ import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Unfoldable } from "./folding_section.js";
 
-/** @typedef {{ page: import("./state.js").ComparePage, children?: import("preact").ComponentChildren }} Properties */
+/** @typedef {{ page: import("./state.js").ComparePage, children?: import("../../kit/types").Children }} Properties */
 
 /**
  * The first options of a section, which a click on their title shows; then the others follow.

@@ -10,7 +10,7 @@ const PANELS = { number: NumberControls, data: DataControls, run: RunControls };
 function Controls({ page }) {
   page.observe("state");
   const { check } = page;
-  return group(h(PANELS[check], { key: check, page }), h(LossNames, null));
+  return group(h(PANELS[check], { key: check, page }), h(LossNames));
 }
 
 /**

@@ -3,7 +3,7 @@ import { Fold, Notes, Paste } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say, sentences } from "../../kit/words.js";
 
-/** @typedef {import("preact").ComponentChildren} Children */
+/** @typedef {import("../../kit/types").Children} Children */
 
 /**
  * A card that begins with the first sentence of `text`, which is the verdict; the other sentences, `more` and
@@ -16,8 +16,8 @@ export function Card({ text, more = [], head, name, details, children }) {
   return h(
     "li.lp-finding",
     { "data-finding": name },
-    h("div.lp-finding-head", null, head),
-    h("p.lp-finding-sentence", null, verdict),
+    h("div.lp-finding-head", head),
+    h("p.lp-finding-sentence", verdict),
     children,
     h(Notes, { notes: [...notes, ...more] }, details),
   );
@@ -39,10 +39,10 @@ export function Fault({ finding: { name, severity, said, advice }, evidence = nu
       text: said,
       more: caveats,
       name,
-      head: h(`span.lp-kind.lp-severity-${severity}`, null, say(`doctor.severity.${severity}`)),
+      head: h(`span.lp-kind.lp-severity-${severity}`, say(`doctor.severity.${severity}`)),
       details: [...pastes.map((text) => h(Paste, { text })), ...(evidence && !isSevere ? [evidence] : [])],
     },
-    action ? h("p.lp-finding-do", null, action) : null,
+    action ? h("p.lp-finding-do", action) : null,
     paste ? h(Paste, { text: paste }) : null,
     isSevere ? evidence : null,
   );
@@ -59,8 +59,8 @@ export function listed([worst, ...others], draw) {
   const severe = others.filter(({ severity }) => severity === "severe").length;
   const title = say(`doctor.other_findings${severe ? "_severe" : ""}`, { count: others.length, severe });
   return group(
-    h("ol.lp-findings.lp-faults", null, draw(worst)),
-    others.length ? h(Fold, { title }, h("ol.lp-findings.lp-faults", null, others.map(draw))) : null,
+    h("ol.lp-findings.lp-faults", draw(worst)),
+    others.length ? h(Fold, { title }, h("ol.lp-findings.lp-faults", others.map(draw))) : null,
   );
 }
 
@@ -69,7 +69,6 @@ export const Lines = ({ lines }) =>
   lines.length
     ? h(
         "ul.lp-remarks",
-        null,
-        lines.map((line) => h("li", null, line)),
+        lines.map((line) => h("li", line)),
       )
     : null;

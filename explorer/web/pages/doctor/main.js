@@ -22,7 +22,7 @@ function Main({ page }) {
     "div",
     { id: `doctor-${check}` },
     h(ProblemBox, { page, isShown: page.isShown }),
-    h("h1", null, value ? say("doctor.why", { value }) : say(`doctor.check.${check}`)),
+    h("h1", value ? say("doctor.why", { value }) : say(`doctor.check.${check}`)),
     h(Progress, { page }),
     h(REPORTS[check], { page }),
   );

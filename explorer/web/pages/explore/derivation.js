@@ -36,7 +36,7 @@ class Derivation {
     this.rows = [];
     const walking = find(document.body, "#main-matrix .lp-walk");
     walking.append(this.#button(-1, "ui.previous_step", "◀"), this.place, this.#button(1, "ui.next_step", "▶"));
-    root.append(h("div.lp-bar", {}, worded("h2", "ui.derivation")), this.list);
+    root.append(h("div.lp-bar", worded("h2", "ui.derivation")), this.list);
     reword(root);
     reword(walking);
   }
@@ -154,7 +154,7 @@ function stepRow(page, step, { index, inputs, go }) {
   const value = h("span.lp-value");
   const formula = h("div.lp-formula");
   if (step.latex) tex(formula, step.latex);
-  else formula.append(h("code", {}, step.name));
+  else formula.append(h("code", step.name));
   const { label, loss, name } = step.of ?? { label: "", loss: page.scenario.loss, name: null };
   const own = label ? step.name.slice(label.length + 1) : step.name;
   const isInput = index < inputs;
@@ -170,8 +170,8 @@ function stepRow(page, step, { index, inputs, go }) {
   const row = h(
     isInput ? "li.lp-step.lp-input" : "li.lp-step",
     { onclick: () => go(index) },
-    h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
-    h("div.lp-words", {}, name ? h("small.lp-part-name", {}, wordOf(name)) : null, formula, line, about),
+    h("div.lp-thumb-box", h("div.lp-thumb-wrap", thumbnail), value),
+    h("div.lp-words", name ? h("small.lp-part-name", wordOf(name)) : null, formula, line, about),
   );
   return { row, thumbnail, drawn: "", value };
 }
@@ -187,7 +187,7 @@ function linked(source, link) {
       .split(/(?<![\w.])([A-Za-z_]\w*)/)
       .filter(Boolean)
       .map(link);
-  return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part))])];
+  return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", ...names(part))])];
 }
 
 /**

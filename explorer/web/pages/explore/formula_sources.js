@@ -9,7 +9,7 @@ export default function sources(root, page) {
   const line = h("p.lp-note.lp-references");
   const title = h("summary");
   const links = h("ul");
-  const claims = h("details.lp-note.lp-references", {}, title, links);
+  const claims = h("details.lp-note.lp-references", title, links);
   root.append(line, claims);
 
   function list() {
@@ -19,7 +19,7 @@ export default function sources(root, page) {
     const { claims: names } = page.spec;
     claims.hidden = names.length === 0;
     setText(title, say("claims.about_formula", { count: names.length }));
-    links.replaceChildren(...names.map((name) => h("li", {}, claimLink(page, name))));
+    links.replaceChildren(...names.map((name) => h("li", claimLink(page, name))));
   }
   page.on("scenario", list);
   page.on("language", list);
@@ -30,7 +30,7 @@ export default function sources(root, page) {
  * @type {(page: import("./state.js").ExplorePage, name: string) => HTMLAnchorElement}
  */
 function claimLink(page, name) {
-  const link = h("a", {}, `${name} · ${say(`claims.${name}.claim`)}`);
+  const link = h("a", `${name} · ${say(`claims.${name}.claim`)}`);
   const aim = () => {
     const query = new URLSearchParams({ claim: name });
     const { scale, temperature } = page.scenario.parameters;

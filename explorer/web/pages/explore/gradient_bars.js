@@ -37,7 +37,6 @@ class Bars {
     this.lines = Array.from({ length: LISTED }, (_, place) => pairLine(page, place === 0));
     this.list = h(
       "ol.lp-list",
-      {},
       this.lines.map(({ line }) => line),
     );
     walkable(this.list);
@@ -197,9 +196,9 @@ function pairLine(page, isFirst) {
   const line = h(
     "li.lp-felt",
     { hidden: true, tabIndex: isFirst ? 0 : -1 },
-    h("div.lp-bar-box", {}, bar),
+    h("div.lp-bar-box", bar),
     value,
-    h("div.lp-two", {}, texts),
+    h("div.lp-two", texts),
   );
   const point = () => page.point(line.pair === undefined ? [] : [line.pair]);
   for (const event of ["mouseenter", "focus"]) line.addEventListener(event, point);

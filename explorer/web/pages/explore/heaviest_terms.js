@@ -72,7 +72,7 @@ function spreadOfWeight(spec, { active, terms, carried, beside }) {
     say("ui.heaviest_note", { count: active, terms, share: percent(carried ?? 0) }),
     blank,
     before,
-    h("code", {}, spec.terms),
+    h("code", spec.terms),
     after,
     beside ? blank + say("ui.weight_beside") : "",
   ];

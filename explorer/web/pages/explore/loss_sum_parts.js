@@ -22,18 +22,16 @@ function PartsOfSum({ page, block }) {
   });
   if (!found) return null;
   return group(
-    h("h2", null, say("ui.parts")),
-    h("p.lp-note", null, say("ui.parts.about")),
+    h("h2", say("ui.parts")),
+    h("p.lp-note", say("ui.parts.about")),
     h(
       "div.lp-scroll",
       { role: "region", tabIndex: 0, "aria-label": say("ui.parts") },
       h(
         "table.lp-part-table",
-        null,
         h(Heads, { names: ["part", "value", "share", "equal", "effective"] }),
         h(
           "tbody",
-          null,
           found.parts.map((part) => h(PartRow, { key: part.weight, page, part })),
         ),
       ),
@@ -47,10 +45,8 @@ function PartsOfSum({ page, block }) {
 const Heads = ({ names }) =>
   h(
     "thead",
-    null,
     h(
       "tr",
-      null,
       names.map((name) => h("th", { scope: "col" }, say(`ui.parts.${name}`))),
     ),
   );
@@ -66,22 +62,21 @@ function PartRow({ page, part }) {
     part.effective === null ? "—" : say("ui.parts.of", { count: counted(part.effective, 3), all: terms ?? 0 });
   return h(
     "tr",
-    null,
     h(
       "th",
       { scope: "row" },
-      h("strong", null, wordOf(part.name)),
+      h("strong", wordOf(part.name)),
       hosted({ kind: "div.lp-formula", make: (root) => root, update: (root) => tex(root, formula) }),
     ),
-    h("td", null, written(part.value, 4), h("small", null, references.join(" · "))),
-    h("td", null, share === null ? "—" : percent(share), h(ShareBar, { share: share ?? 0 })),
-    h("td", null, h(EqualWeight, { page, part })),
-    h("td", null, effective),
+    h("td", written(part.value, 4), h("small", references.join(" · "))),
+    h("td", share === null ? "—" : percent(share), h(ShareBar, { share: share ?? 0 })),
+    h("td", h(EqualWeight, { page, part })),
+    h("td", effective),
   );
 }
 
 /** @param {{ share: number }} properties */
-const ShareBar = ({ share }) => h("div.lp-part-bar", { style: { "--lp-part": percent(share) } }, h("i", null));
+const ShareBar = ({ share }) => h("div.lp-part-bar", { style: { "--lp-part": percent(share) } }, h("i"));
 
 /**
  * The weight at which a part has as large a gradient as the first, as a button where the slider reaches it.
@@ -92,7 +87,7 @@ function EqualWeight({ page, part: { weight, equal } }) {
   const { minimum = 0, maximum = Infinity } = page.form.parameters.find(({ name }) => name === weight) ?? {};
   if (equal < minimum || equal > maximum) {
     const beyond = say("ui.parts.equal.beyond", { low: written(minimum), high: written(maximum) });
-    return group(written(equal, 3), h("small", null, beyond));
+    return group(written(equal, 3), h("small", beyond));
   }
   const title = say("ui.parts.equal.set");
   const rounded = Math.min(maximum, Math.max(minimum, Number(equal.toPrecision(3))));
@@ -104,16 +99,15 @@ function EqualWeight({ page, part: { weight, equal } }) {
 function Agreement({ page, found }) {
   const { parts, cosines, opposed, opposed_count: count, undone } = found;
   return group(
-    h("p.lp-note", null, agreementWords(parts, cosines)),
+    h("p.lp-note", agreementWords(parts, cosines)),
     parts.length > 2 ? h(Cosines, { parts, cosines }) : null,
-    h("p.lp-note", null, opposedWords(count, page.batch?.labels.length ?? 0, undone)),
+    h("p.lp-note", opposedWords(count, page.batch?.labels.length ?? 0, undone)),
     count
       ? h(
           Fold,
           { title: say("ui.parts.pairs") },
           h(
             "ol.lp-opposed",
-            null,
             opposed.map((one) => h(OpposedPair, { key: one.pair, page, parts, ...one })),
           ),
         )
@@ -125,30 +119,24 @@ function Agreement({ page, found }) {
 const Cosines = ({ parts, cosines }) =>
   h(
     "div.lp-scroll",
-    null,
     h(
       "table.lp-part-table",
-      null,
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
-          h("td", null),
+          h("td"),
           parts.slice(0, -1).map(({ name }) => h("th", { scope: "col" }, wordOf(name))),
-          h("td", null),
+          h("td"),
         ),
       ),
       h(
         "tbody",
-        null,
         parts.slice(1).map(({ name }, above) =>
           h(
             "tr",
-            null,
             h("th", { scope: "row" }, wordOf(name)),
-            parts.map((_part, column) => h("td", null, column <= above ? written(cosines[above + 1][column], 3) : "")),
+            parts.map((_part, column) => h("td", column <= above ? written(cosines[above + 1][column], 3) : "")),
           ),
         ),
       ),
@@ -168,17 +156,14 @@ function OpposedPair({ page, parts, pair, pulls }) {
     { tabIndex: 0, onMouseEnter: point, onFocus: point, onMouseLeave: leave, onBlur: leave },
     h(
       "div.lp-two",
-      null,
-      h("span", null, batchText(h, { of, before: `${page.numberOf(pair)} · `, text: of?.first[pair] ?? "" })),
-      h("span", null, batchText(h, { of, text: of?.second[pair] ?? "" })),
+      h("span", batchText(h, { of, before: `${page.numberOf(pair)} · `, text: of?.first[pair] ?? "" })),
+      h("span", batchText(h, { of, text: of?.second[pair] ?? "" })),
     ),
     h(
       "div.lp-row.lp-wrap",
-      null,
       pulls.map((pull, k) =>
         h(
           (read(pull) ?? 0) > 0 ? "span.lp-pull.lp-apart" : "span.lp-pull.lp-together",
-          null,
           `${wordOf(parts[k].name)} ${written(pull, 3)}`,
         ),
       ),
@@ -192,17 +177,14 @@ function OpposedPair({ page, parts, pair, pulls }) {
  */
 const Energies = ({ found: { energies } }) =>
   group(
-    h("p.lp-note", null, say("ui.parts.energy.about")),
+    h("p.lp-note", say("ui.parts.energy.about")),
     h(
       "div.lp-scroll",
-      null,
       h(
         "table.lp-part-table",
-        null,
         h(Heads, { names: ["dimensions", "alone", "energy"] }),
         h(
           "tbody",
-          null,
           energies.map(({ dimensions, share, alone }) =>
             h(
               "tr",
@@ -221,7 +203,7 @@ const Energies = ({ found: { energies } }) =>
 function ShareCell({ share }) {
   const value = read(share) ?? NaN;
   const isKnown = !Number.isNaN(value);
-  return h("td", null, isKnown ? percent(value) : "—", h(ShareBar, { share: isKnown ? value : 0 }));
+  return h("td", isKnown ? percent(value) : "—", h(ShareBar, { share: isKnown ? value : 0 }));
 }
 
 /**

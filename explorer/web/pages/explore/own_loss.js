@@ -107,8 +107,8 @@ class OwnEditor {
       "details.lp-table.lp-own",
       { ontoggle: () => this.element.open && !this.digest && this.read() },
       this.summary,
-      h("div.lp-own-text", {}, this.numbers, this.text),
-      h("div.lp-row.lp-wrap", {}, save, again, this.state, worded("span.lp-note", "ui.own_keys")),
+      h("div.lp-own-text", this.numbers, this.text),
+      h("div.lp-row.lp-wrap", save, again, this.state, worded("span.lp-note", "ui.own_keys")),
     );
   }
 
@@ -126,9 +126,7 @@ class OwnEditor {
   #number() {
     const count = this.text.value.split("\n").length;
     this.numbers.replaceChildren(
-      ...Array.from({ length: count }, (_, i) =>
-        h(i + 1 === this.faultyLine ? "b.lp-wrong" : "span", {}, `${i + 1}\n`),
-      ),
+      ...Array.from({ length: count }, (_, i) => h(i + 1 === this.faultyLine ? "b.lp-wrong" : "span", `${i + 1}\n`)),
     );
     this.numbers.scrollTop = this.text.scrollTop;
   }

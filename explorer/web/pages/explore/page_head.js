@@ -29,7 +29,7 @@ export default function figures(root, page, server) {
   root.append(
     problemBox(page, () => page.picture !== null),
     head.element,
-    h("div.lp-glance", {}, loss.box, verdict),
+    h("div.lp-glance", loss.box, verdict),
   );
   const below = find(document.body, "#main-metrics .lp"); // the picture stands before the other metrics
   below.append(metrics.element);
@@ -104,7 +104,7 @@ function headline(page) {
     return say("ui.title_at", { loss: name.textContent, symbol, value });
   }
 
-  return { element: h("div.lp-head", {}, h("div", {}, name, about, note), formula), draw };
+  return { element: h("div.lp-head", h("div", name, about, note), formula), draw };
 }
 
 /**
@@ -141,7 +141,7 @@ function moreMetrics(page, server, loss) {
   // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
   const norm = h("i.lp-now");
   const band = h("b");
-  gradient.box.append(h("div.lp-ruler.lp-gauge", {}, band, norm));
+  gradient.box.append(h("div.lp-ruler.lp-gauge", band, norm));
   const remarks = h("ul.lp-remarks");
   const basis = positivesRule(page);
   const scale = scaleAdvice(page);
@@ -156,7 +156,7 @@ function moreMetrics(page, server, loss) {
     "details.lp-more",
     { ontoggle: () => statistics.ask(element.open) },
     worded("summary", "ui.more_metrics"),
-    h("div.lp-strip-of-figures", {}, Object.values(boxes)),
+    h("div.lp-strip-of-figures", Object.values(boxes)),
     spread,
     basis.element,
     remarks,
@@ -192,7 +192,7 @@ function moreMetrics(page, server, loss) {
     basis.draw(batch, found.by_threshold);
     scale.draw(batch);
     const before = Array.from(remarks.children, (line) => line.textContent);
-    if (String(sentences) !== String(before)) remarks.replaceChildren(...sentences.map((line) => h("li", {}, line)));
+    if (String(sentences) !== String(before)) remarks.replaceChildren(...sentences.map((line) => h("li", line)));
     statistics.ask(element.open);
   }
 
@@ -265,7 +265,7 @@ function statisticsPart(page, server) {
     if (!found || found.error) return;
     /** @type {(value: number | null, key: string, values: object) => HTMLElement} */
     const line = (value, key, values) =>
-      h("p", {}, value === null ? say("ui.nothing_to_compare") : say(key, { value: show(value, 4), ...values }));
+      h("p", value === null ? say("ui.nothing_to_compare") : say(key, { value: show(value, 4), ...values }));
     element.replaceChildren(
       line(found.pearson, "ui.pearson_is", { p: show(found.pearson_p, 3) }),
       line(found.ks, "ui.ks_is", { p: show(found.ks_p, 3), high: found.high, low: found.low }),

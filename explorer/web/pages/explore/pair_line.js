@@ -45,11 +45,10 @@ export function pairLine(cells, { isEditable, remove, point }) {
   );
   const line = h(
     "tr",
-    {},
     h("td.lp-index"),
-    inputs.map((input) => h("td", {}, input)),
+    inputs.map((input) => h("td", input)),
     h("td.lp-similarity"),
-    h("td", {}, button),
+    h("td", button),
   );
   line.addEventListener("mouseenter", () => point(line.pair === undefined ? [] : [line.pair]));
   line.addEventListener("mouseleave", () => point([]));
@@ -91,5 +90,5 @@ export function showFault(line, fault) {
     input.classList.toggle("lp-bad", wrong.includes(input));
     input.toggleAttribute("aria-invalid", wrong.includes(input));
   }
-  if (fault) wrong.at(-1)?.after(h("div.lp-wrong", {}, say(fault.key, fault.values)));
+  if (fault) wrong.at(-1)?.after(h("div.lp-wrong", say(fault.key, fault.values)));
 }

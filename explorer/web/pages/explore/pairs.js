@@ -39,11 +39,10 @@ class PairTable {
     const heads = ["column.first", "column.second", "column.score", "ui.similarity"].map((key) => worded("th", key));
     return h(
       "details.lp-table",
-      {},
-      h("summary", {}, worded("span", "ui.pairs"), " ", this.count),
+      h("summary", worded("span", "ui.pairs"), " ", this.count),
       this.hint,
-      h("div.lp-scroll", {}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "#"), heads, h("td"))), this.body)),
-      h("div.lp-row", {}, this.add, this.clear, this.undo),
+      h("div.lp-scroll", h("table", h("thead", h("tr", h("th", "#"), heads, h("td"))), this.body)),
+      h("div.lp-row", this.add, this.clear, this.undo),
     );
   }
 

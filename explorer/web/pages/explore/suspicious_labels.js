@@ -75,7 +75,7 @@ function opinionForm(page, server, take) {
   return h(
     "form.lp-row.lp-wrap",
     { hidden: true, onsubmit: submit },
-    h("label.lp-inline", {}, worded("span", "ui.second_opinion"), model),
+    h("label.lp-inline", worded("span", "ui.second_opinion"), model),
     ask,
     worded("span.lp-note", "ui.second_about"),
   );
@@ -113,7 +113,6 @@ export function suspectsPart(page, server) {
 
   const element = h(
     "section",
-    {},
     worded("h2", "ui.suspects"),
     doubtful,
     note,

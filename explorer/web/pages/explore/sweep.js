@@ -45,7 +45,7 @@ function Sweep({ page, server }) {
   return h(
     "details.lp-more",
     { hidden: !names.length, onToggle: (event) => setOpen(event.currentTarget.open) },
-    h("summary", null, say("sweep.title")),
+    h("summary", say("sweep.title")),
     names.length > 1
       ? h(Select, {
           id: "lp-sweep",
@@ -164,14 +164,11 @@ function CurvePanel({ page, found, panel, reached, reach, press, charts }) {
   const ends = { from: write(heights[0]), to: write(heights[heights.length - 1]) };
   return h(
     "div.lp-sweep-panel",
-    null,
     h(
       "div.lp-sweep-head",
-      null,
-      h("span", null, say(`sweep.${name}`)),
+      h("span", say(`sweep.${name}`)),
       h(
         "span.lp-value",
-        null,
         say("sweep.at", {
           value: write(reached === null ? here.height : heights[values.indexOf(reached)]),
           name: parameterName(parameter),
@@ -214,7 +211,6 @@ function heightNow({ picture }, name) {
 const Key = ({ found: { advised, within } }) =>
   h(
     "p.lp-sweep-key",
-    null,
     ["now", ...(advised ? ["advised"] : []), ...(within ? ["band"] : [])].map((part) =>
       h("span", { key: part }, h(`i.lp-key-${part}`), say(`sweep.key_${part}`)),
     ),
@@ -240,13 +236,11 @@ function Trials({ page, server, found: { trials, parameter } }) {
   const words = trials ? say("sweep.try", { values: valuesOf(trials) }) : "";
   return h(
     "div.lp-row.lp-wrap",
-    null,
     trials?.values.length
       ? h("button.lp-button", { type: "button", id: "lp-sweep-trials", disabled: isStarting, onClick: start }, words)
       : null,
     h(
       "p.lp-note",
-      null,
       trials ? aboutTrials(trials, "sweep.try_about", { pairs: pairsTried(page) }) : say("sweep.try_none"),
     ),
   );

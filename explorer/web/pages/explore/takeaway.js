@@ -32,13 +32,12 @@ export default function takeaway(root, page, server) {
   /** @type {(key: string, act: () => void) => HTMLButtonElement} */
   const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
   /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
-  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
   const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => save(what, look, ratio));
   root.append(
     h(
       "details.lp-table",
-      {},
       worded("summary", "ui.take_away"),
       line(
         "take.matrix",
@@ -70,7 +69,7 @@ export default function takeaway(root, page, server) {
         button("take.open", () => opener.click()),
         opener,
       ),
-      h("div.lp-code-box", {}, h("div.lp-code-tools", {}, copy, zip), code),
+      h("div.lp-code-box", h("div.lp-code-tools", copy, zip), code),
     ),
   );
 

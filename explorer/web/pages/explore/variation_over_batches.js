@@ -182,8 +182,7 @@ export function spreadPart(page, server, boxes) {
       const write = name === "active" || name === "effective" ? counted : show;
       const part = drawn(values, now[name], name === "violated" ? percent : (value) => write(value, 3));
       if (name !== "collapse") places[name]?.append(...part);
-      else if (part.length)
-        places.loss.append(h("div.lp-spread.lp-collapse", {}, h("span", {}, say("figure.collapse")), part));
+      else if (part.length) places.loss.append(h("div.lp-spread.lp-collapse", h("span", say("figure.collapse")), part));
     }
     const lacking = all.loss.filter((value) => value === null).length;
     const rest = lacking ? ` ${say("ui.spread_lacking", { count: lacking })}` : "";

@@ -17,8 +17,8 @@ import { timeTrial } from "./time_estimate.js";
 /** @param {Page & { trial: ReturnType<typeof timeTrial> }} properties */
 function Controls({ page, trial }) {
   page.observe("plan", "beside", "checked", "shown", "run", "starting");
-  /** @type {(title: string, ...children: import("preact").ComponentChildren[]) => import("preact").VNode} */
-  const part = (title, ...children) => h("section", null, h("h3", null, say(title)), children);
+  /** @type {(title: string, ...children: import("../../kit/types").Children[]) => import("preact").VNode} */
+  const part = (title, ...children) => h("section", h("h3", say(title)), children);
   const about = page.trace()?.about;
   const plan = group(
     about

@@ -73,7 +73,6 @@ function FileField({ page, entry, title }) {
   const read = answer && !answer.problem ? say("ui.file_read", answer) : name;
   return h(
     "div.lp-panel",
-    null,
     h(FilePicker, { id: `lp-finetune-${entry}`, title, take: (file) => files.handIn(entry, file) }),
     h(Note, { text: withLabels(read, answer, entry === "file") }),
     h(Wrong, { problem: failure }),
@@ -101,7 +100,6 @@ function Columns({ page }) {
   };
   return h(
     "div.lp-columns",
-    null,
     h(EncodingField, { ...answer, change: (encoding) => files.reread(encoding) }),
     h(ColumnFields, { columns, roles: chosen, change: (role, column) => files.assign(role, column) }),
     unread.length ? h(Note, { text: say("finetune.alternatives") }) : null,
@@ -115,7 +113,7 @@ function Columns({ page }) {
           checked: alternatives.includes(column),
           onChange: (event) => tick(column, event.currentTarget.checked),
         }),
-        h("span", null, column),
+        h("span", column),
       ),
     ),
   );

@@ -12,12 +12,10 @@ import { Button, Note } from "./fields.js";
 export const Invitation = ({ page }) =>
   h(
     "section.lp-invitation",
-    null,
-    h("h1", null, say("finetune.title")),
-    h("p.lp-about", null, say("finetune.invitation")),
+    h("h1", say("finetune.title")),
+    h("p.lp-about", say("finetune.invitation")),
     h(
       "div.lp-row.lp-wrap",
-      null,
       h(Button, {
         id: "lp-finetune-quick",
         kind: "lp-start",
@@ -41,17 +39,13 @@ function Sample({ page }) {
   if (!rows.length) return null;
   return h(
     "div",
-    null,
-    h("h2", null, say("finetune.sample")),
+    h("h2", say("finetune.sample")),
     h(
       "table.lp-sample",
-      null,
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
           ["ui.label", "ui.pair"].map((key) => h("th", { scope: "col" }, say(key))),
         ),
       ),
@@ -59,12 +53,7 @@ function Sample({ page }) {
         "tbody",
         { "data-batch-text": "" },
         rows.map(([one, other, label]) =>
-          h(
-            "tr",
-            null,
-            h("th", { scope: "row" }, show(label, 3)),
-            h("td", null, h("div", null, one), h("div", null, other)),
-          ),
+          h("tr", h("th", { scope: "row" }, show(label, 3)), h("td", h("div", one), h("div", other))),
         ),
       ),
     ),

@@ -85,7 +85,6 @@ export function EncoderSettings({ page }) {
       plan.kind === "bi" ? h(Prompts, { page }) : null,
       h(
         "div.lp-pair-of-fields",
-        null,
         sizes.map((name) => h(NumberBox, { key: name, page, name })),
       ),
     ),

@@ -37,7 +37,6 @@ export function NumberBox({ page, name, take = (value) => page.setPlan({ [name]:
   const isWrong = typed !== null && !isGood(typed);
   return h(
     "div",
-    null,
     h(
       Field,
       { name: say(`finetune.${name}`) },

@@ -27,7 +27,7 @@ export function GainBoxes({ trace }) {
     });
     return [h(GainBox, { key, title, what, before: before[key] ?? null, now })];
   });
-  return h("div.lp-gains", null, boxes, summary ? h(ListGains, { summary }) : null);
+  return h("div.lp-gains", boxes, summary ? h(ListGains, { summary }) : null);
 }
 
 /**
@@ -46,7 +46,7 @@ function ListGains({ summary: { before, after, threshold } }) {
     return [h(GainBox, { key, title, what, before: before.lists?.[key] ?? null, now })];
   });
   const values = { count, alike, without, floor: show(floor, 3), threshold: show(threshold, 3) };
-  return group(boxes, h("p.lp-note.lp-lists-about", null, say("finetune.lists_about", values)));
+  return group(boxes, h("p.lp-note.lp-lists-about", say("finetune.lists_about", values)));
 }
 
 /**
@@ -68,9 +68,8 @@ function GainBox({ title, what, before, now }) {
   };
   return h(
     "div.lp-figure.lp-gain-box",
-    null,
-    h("span", null, title),
-    h("div.lp-row", null, h("small", null, first), h("small", null, "→"), h("strong", null, last)),
+    h("span", title),
+    h("div.lp-row", h("small", first), h("small", "→"), h("strong", last)),
     h(
       "div.lp-ruler.lp-gain",
       { role: "img", "aria-label": say("finetune.gain_says", { what, before: first, after: last }) },

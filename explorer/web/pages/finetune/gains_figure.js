@@ -49,7 +49,7 @@ export function GainsFigure({ page, answer }) {
   return h(
     "figure.lp-chart.lp-gains-figure",
     { ref: root, hidden: !rows.length },
-    h("div.lp-chart-head", null, h("h3", null, title)),
+    h("div.lp-chart-head", h("h3", title)),
     hosted({
       make: (box) => {
         drawing.current = gainsDrawing(box);
@@ -57,7 +57,7 @@ export function GainsFigure({ page, answer }) {
       },
       update: ({ update }) => update({ data: { rows, title } }),
     }),
-    h("figcaption.lp-note", null, note),
+    h("figcaption.lp-note", note),
   );
 }
 

@@ -18,14 +18,14 @@ function Live({ page }) {
   const drawn = (all, height) =>
     all.map(({ about, data }) => h(Chart, { key: `${about.name}:${height}`, page, about, data, drawing: key, height }));
   return group(
-    isEmpty ? null : h("h2.lp-spoken", null, say("finetune.curves")),
+    isEmpty ? null : h("h2.lp-spoken", say("finetune.curves")),
     h(
       "div.lp-training",
       { hidden: isEmpty },
-      h("div.lp-charts.lp-large-charts", null, drawn(large, LARGE_PIXELS)),
+      h("div.lp-charts.lp-large-charts", drawn(large, LARGE_PIXELS)),
       h(Probe, { page }),
     ),
-    isEmpty ? null : h("div.lp-charts.lp-small-charts", null, drawn(small, SMALL_PIXELS)),
+    isEmpty ? null : h("div.lp-charts.lp-small-charts", drawn(small, SMALL_PIXELS)),
   );
 }
 

@@ -71,7 +71,7 @@ export const LossSettings = ({ page }) =>
     h(SecondModel, { page, kind: "teacher" }),
     h(PlanParameters, { page }),
     h(Trials, { page }),
-    h("h3", null, say("finetune.kept")),
+    h("h3", say("finetune.kept")),
     h(LossList, { page }),
     h(NumberBox, { page, name: "seeds", take: (seeds) => page.setBeside({ seeds }) }),
     h(Refused, { page }),
@@ -156,7 +156,6 @@ function Trials({ page }) {
   }
   return h(
     "div.lp-trials",
-    null,
     offers.map((offer) =>
       h(Button, {
         key: offer.parameter,
@@ -235,9 +234,8 @@ function Refused({ page }) {
     { title: say("finetune.refused", { count: unable.length }), kind: "lp-refused" },
     h(
       "ul.lp-rules",
-      null,
       unable.map(({ name, title, reason }) =>
-        h("li", { key: name }, h("b", null, `${title}: `), say(reason.key, reason.values)),
+        h("li", { key: name }, h("b", `${title}: `), say(reason.key, reason.values)),
       ),
     ),
   );

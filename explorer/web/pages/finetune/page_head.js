@@ -38,7 +38,7 @@ function Head({ page }) {
     h("div.lp-problem", { role: "alert", hidden: !problem }, problem && say(problem.key, problem.values)),
     runs.length > 1 ? h(Verdict, { page, groups, runs, titles }) : null,
     trace && about ? h(Run, { page, trace, about, isAlone: runs.length < 2 }) : null,
-    !about && (isStarting || page.shown.length) ? h(Starting, null) : null,
+    !about && (isStarting || page.shown.length) ? h(Starting) : null,
     !about && !isStarting && !page.shown.length ? h(Invitation, { page }) : null,
   );
 }
@@ -57,14 +57,12 @@ function Verdict({ page, groups, runs, titles }) {
   );
   return h(
     "section.lp-verdict",
-    null,
-    h("h1", null, titles.join(" · ")),
+    h("h1", titles.join(" · ")),
     h(
       "ul.lp-remarks",
-      null,
-      page.comparison.verdict().map((sentence) => h("li", null, sentence)),
+      page.comparison.verdict().map((sentence) => h("li", sentence)),
     ),
-    h("p.lp-note", null, say("finetune.beside", { count: runs.length, ended })),
+    h("p.lp-note", say("finetune.beside", { count: runs.length, ended })),
     h(
       "div.lp-row.lp-wrap",
       { role: "group", "aria-label": say("finetune.looked_at") },
@@ -91,11 +89,9 @@ function Run({ page, trace, about, isAlone }) {
   const [first = "", ...others] = page.remarks.remarks.map(({ key, values }) => say(`remark.${key}`, values));
   return h(
     "section",
-    null,
     h(
       "div.lp-head",
-      null,
-      h("div", null, h(isAlone ? "h1" : "h2", null, titleOf(plan.loss)), h("p.lp-about", null, aboutWords(plan))),
+      h("div", h(isAlone ? "h1" : "h2", titleOf(plan.loss)), h("p.lp-about", aboutWords(plan))),
       h(Formula, { plan }),
     ),
     h(RunProgress, { page, about }),
@@ -165,9 +161,8 @@ function Figures({ page, trace, about }) {
   };
   return h(
     "div.lp-strip-of-figures",
-    null,
     Object.entries(figures).map(([key, value]) =>
-      h("div.lp-figure", { key }, h("span", null, say(`finetune.figure.${key}`)), h("strong", null, value)),
+      h("div.lp-figure", { key }, h("span", say(`finetune.figure.${key}`)), h("strong", value)),
     ),
     h(GainBoxes, { trace }),
   );

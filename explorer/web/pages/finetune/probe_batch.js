@@ -47,17 +47,15 @@ export function Probe({ page }) {
     { id: "lp-probe", hidden: !record },
     h(
       "div.lp-finetune_probe",
-      null,
-      h("h2", null, say("finetune.probe")),
+      h("h2", say("finetune.probe")),
       record && about ? h(Scrubber, { key: about.id, page, isLive: page.isLive(about) }) : null,
-      h("h3", null, say("finetune.bands")),
+      h("h3", say("finetune.bands")),
       h(Bands, { page, record }),
       h(Note, { text: say("finetune.bands_about") }),
     ),
     h(
       "div.lp-finetune_probe_matrix",
-      null,
-      problem ? h("p.lp-problem", null, say(problem.key, problem.values)) : null,
+      problem ? h("p.lp-problem", say(problem.key, problem.values)) : null,
       h(StepOfLoss, { page }),
       h(Matrix, { page }),
     ),
@@ -73,7 +71,6 @@ function Scrubber({ page, isLive }) {
   const play = say("finetune.play");
   return h(
     "div.lp-row.lp-scrub.lp-slider",
-    null,
     h(
       "button.lp-square",
       { type: "button", id: "lp-finetune-play", title: play, "aria-label": play, onClick: toggle },
@@ -94,7 +91,7 @@ function Scrubber({ page, isLive }) {
         page.look(chosen === all.length - 1 && isLive ? null : all[chosen].step);
       },
     }),
-    h("output.lp-note", null, words),
+    h("output.lp-note", words),
     page.at !== null && isLive ? h(Button, { name: say("finetune.follow"), act: () => page.look(null) }) : null,
   );
 }

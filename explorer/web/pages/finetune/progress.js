@@ -20,12 +20,10 @@ export const RunProgress = ({ page, about }) =>
   group(
     h(
       "div.lp-progress",
-      null,
       h("strong.lp-state", { "data-state": about.state }, stateWords(about)),
       h(Bar, { about }),
       h(
         "div.lp-row",
-        null,
         ACTIONS.filter(({ fits }) => fits(about)).map(({ what }) =>
           h(Button, {
             key: what,
@@ -66,8 +64,7 @@ const Preparation = ({ at }) =>
 export const Starting = () =>
   h(
     "section",
-    null,
-    h("h1", null, say("finetune.starting")),
+    h("h1", say("finetune.starting")),
     h("progress.lp-starting", { "aria-label": say("finetune.starting") }),
     h(Preparation, { at: "start" }),
   );
@@ -131,8 +128,10 @@ function Bar({ about }) {
           value: (step + (left ? (gone * ahead) / left : 0)) / steps,
           "aria-label": say("finetune.progress"),
         })
-      : h(isWaiting ? "progress" : "span", isWaiting ? { "aria-label": say("finetune.progress") } : null),
-    h("span.lp-note", null, words.filter(Boolean).join(" · ")),
+      : isWaiting
+        ? h("progress", { "aria-label": say("finetune.progress") })
+        : h("span"),
+    h("span.lp-note", words.filter(Boolean).join(" · ")),
   );
 }
 

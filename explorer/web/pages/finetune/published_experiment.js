@@ -52,13 +52,12 @@ export function SourceExperiment({ page }) {
         trial.settle();
       },
     },
-    h("summary", null, say("finetune.source_title")),
-    h("p", null, say("finetune.source_about")),
+    h("summary", say("finetune.source_title")),
+    h("p", say("finetune.source_about")),
     h(
       "div.lp-row.lp-wrap",
-      null,
       h(Button, { id: "lp-finetune-repeat", name: say("finetune.repeat"), disabled: isRepeating, act: repeat }),
-      h("span.lp-note", null, say("finetune.repeat_about")),
+      h("span.lp-note", say("finetune.repeat_about")),
     ),
     h(Note, {
       id: "lp-finetune-repeat-time",
@@ -67,10 +66,8 @@ export function SourceExperiment({ page }) {
     }),
     h(
       "div.lp-printed",
-      null,
       h(
         "div.lp-charts",
-        null,
         FIGURES.map((figure) => h("div.lp-scroll", { key: figure }, h(Printed, { page, figure }))),
       ),
       h(Note, { text: say("finetune.source_note", { citation: pageData.finetune.source.citation }) }),
@@ -94,29 +91,24 @@ function Printed({ page, figure }) {
   const heads = [say(`finetune.${figure}`), ...sets, say("finetune.average")];
   return h(
     "table",
-    null,
     h(
       "thead",
-      null,
       h(
         "tr",
-        null,
         heads.map((title) => h("th", { scope: "col" }, title)),
       ),
     ),
     h(
       "tbody",
-      null,
       rows.map(({ title, cells }) =>
         h(
           "tr",
-          null,
           h("th", { scope: "row" }, title),
-          cells.map((text) => h("td", null, text)),
+          cells.map((text) => h("td", text)),
         ),
       ),
       reachedHere(page, figure).map(([title, text]) =>
-        h("tr.lp-lit", null, h("th", { scope: "row" }, title), h("td", { colSpan: sets.length + 1 }, text)),
+        h("tr.lp-lit", h("th", { scope: "row" }, title), h("td", { colSpan: sets.length + 1 }, text)),
       ),
     ),
   );

@@ -55,8 +55,7 @@ function part(name, comparison, content) {
   if (!content.rows.length) return null;
   return h(
     "div",
-    null,
-    h("h3", null, say(`finetune.${name}`)),
+    h("h3", say(`finetune.${name}`)),
     h(Note, { text: say(aboutOf(name, comparison), comparison.terms) }),
     table(content),
   );

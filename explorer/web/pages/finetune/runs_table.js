@@ -109,7 +109,6 @@ export function RunsTable({ page }) {
 const Newest = ({ page, run }) =>
   h(
     "div.lp-row.lp-wrap",
-    null,
     h(Button, { id: "lp-finetune-newest", name: say("finetune.open_newest"), act: () => page.show([run.id]) }),
-    h("span.lp-note", null, [lossOf(run.plan), stateOf(run), startedAt(run)].join(" · ")),
+    h("span.lp-note", [lossOf(run.plan), stateOf(run), startedAt(run)].join(" · ")),
   );

@@ -36,7 +36,6 @@ export const TrainingSettings = ({ page }) =>
   group(
     h(
       "div.lp-pair-of-fields",
-      null,
       h(NumberBox, { page, name: "epochs", take: (epochs) => page.setPlan({ epochs, steps: 0 }) }),
       LENGTH.map((name) => h(NumberBox, { key: name, page, name })),
     ),
@@ -51,7 +50,6 @@ export const TrainingSettings = ({ page }) =>
     }),
     h(
       "div.lp-pair-of-fields",
-      null,
       FURTHER.map((name) => h(NumberBox, { key: name, page, name })),
     ),
     h(Labels, { page }),

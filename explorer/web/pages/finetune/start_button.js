@@ -20,7 +20,6 @@ export function StartBox({ page, trial }) {
   const name = isStarting ? "finetune.starting" : count > 1 ? "finetune.start_many" : "finetune.start";
   return h(
     "div.lp-start-box",
-    null,
     h(Button, {
       id: "lp-finetune-start",
       kind: "lp-start",
@@ -28,7 +27,7 @@ export function StartBox({ page, trial }) {
       disabled: isStarting,
       act: () => page.startChosen(),
     }),
-    h("p.lp-note.lp-summary", null, summaryOf(page, forms, count)),
+    h("p.lp-note.lp-summary", summaryOf(page, forms, count)),
     h(Wrong, { problem: page.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
     h(Note, { id: "lp-finetune-time", role: "status", text: time }),
   );

@@ -17,8 +17,7 @@ function TakeAway({ page }) {
   if (!about) return null;
   return h(
     "section",
-    null,
-    h("h2", null, say("ui.take_away")),
+    h("h2", say("ui.take_away")),
     h(
       Line,
       { name: "finetune.take.model" },
@@ -58,8 +57,8 @@ function Deletion({ page, about }) {
   });
 }
 
-/** @param {{ name: string, children?: import("preact").ComponentChildren }} properties */
-const Line = ({ name, children }) => h("div.lp-row.lp-wrap", null, h("span.lp-what", null, say(name)), children);
+/** @param {{ name: string, children?: import("../../kit/types").Children }} properties */
+const Line = ({ name, children }) => h("div.lp-row.lp-wrap", h("span.lp-what", say(name)), children);
 
 /** @param {Page} properties */
 function Script({ page }) {
@@ -70,7 +69,6 @@ function Script({ page }) {
   }
   return h(
     "div",
-    null,
     h(
       Line,
       { name: "finetune.take.script" },
@@ -86,7 +84,6 @@ function Script({ page }) {
     code
       ? h(
           "div.lp-code-box",
-          null,
           h(Button, { name: say("ui.copy"), act: () => navigator.clipboard.writeText(code) }),
           h("pre.lp-code", { tabIndex: 0 }, code),
         )

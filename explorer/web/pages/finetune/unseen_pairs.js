@@ -16,15 +16,12 @@ export function UnseenPairs({ page: { comparison } }) {
   const read = !file ? "" : file.problem ? file.name : say("ui.file_read", file);
   return h(
     "div",
-    null,
     h(
       "details.lp-fold.lp-unseen",
-      null,
-      h("summary", null, say("finetune.unseen")),
+      h("summary", say("finetune.unseen")),
       h(Note, { text: say("finetune.unseen_about") }),
       h(
         "div.lp-panel",
-        null,
         h(FilePicker, {
           id: "lp-finetune-unseen",
           title: "finetune.unseen_drop",
@@ -46,7 +43,6 @@ export function UnseenPairs({ page: { comparison } }) {
     answer?.unseen
       ? h(
           "div.lp-row.lp-wrap",
-          null,
           h("p.lp-unseen-summary", { role: "status" }, measuredWords(answer, answer.unseen)),
           h(Button, {
             id: "lp-finetune-unseen-back",
@@ -63,7 +59,6 @@ function Columns({ comparison, file }) {
   const { teacher, ...roles } = file.chosen; // a teacher measures nothing
   return h(
     "div.lp-columns",
-    null,
     h(EncodingField, { ...file, change: (encoding) => comparison.reread({ encoding }) }),
     h(ColumnFields, { columns: file.columns, roles, change: (role, column) => comparison.assign(role, column) }),
   );

@@ -28,10 +28,9 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(`${say("page.landscape")} · ${compared}`));
   return h(
     "div.lp-landscape-page",
-    null,
     h(ProblemBox, { page, isShown: page.found !== null }),
-    h("h1", null, say("page.landscape")),
-    h("p.lp-landscape-about", null, say("landscape.about")),
+    h("h1", say("page.landscape")),
+    h("p.lp-landscape-about", say("landscape.about")),
     h(Levers, { page }),
     h(
       "div.lp-landscape-sides",
@@ -41,7 +40,6 @@ function Main({ page }) {
     ),
     h(
       "div.lp-landscape-more",
-      null,
       h(Fold, { title: say("landscape.how") }, h(Reading, { page })),
       h(FigureFold, { title: say("landscape.save"), page, ask: (look) => figureFile(page, look) }),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
@@ -58,11 +56,9 @@ function Levers({ page }) {
   const name = lever ? parameterName(lever) : "";
   return h(
     "div.lp-landscape-levers",
-    null,
     levers.length
       ? h(
           "div.lp-landscape-lever",
-          null,
           h(Select, {
             id: "lp-lever",
             label: say("landscape.lever"),
@@ -81,7 +77,7 @@ function Levers({ page }) {
             "aria-valuetext": number(value ?? 0, 3),
             onInput: (event) => page.move(Number(event.currentTarget.value)),
           }),
-          h("output", null, number(value ?? 0, 3)),
+          h("output", number(value ?? 0, 3)),
         )
       : null,
     h(Tabs, {
@@ -116,7 +112,6 @@ function Side({ page, place }) {
   const label = say("landscape.picture", { loss: titleOf(loss) });
   return h(
     "section",
-    null,
     h(LossSelect, {
       id: `lp-loss-${place + 1}`,
       label: say("ui.loss"),
@@ -124,7 +119,7 @@ function Side({ page, place }) {
       groups: groupsOf(losses),
       change: (chosen) => page.choose(place, chosen),
     }),
-    h("p.lp-note", null, problem ? say(problem.key, problem.values) : found ? boundaryWords(found, stop) : ""),
+    h("p.lp-note", problem ? say(problem.key, problem.values) : found ? boundaryWords(found, stop) : ""),
     found &&
       h(
         "div",
@@ -142,8 +137,7 @@ function Negative({ page }) {
   const { negative } = page.store.state;
   return h(
     "label.lp-landscape-cut",
-    null,
-    h("span", null, say("landscape.cut")),
+    h("span", say("landscape.cut")),
     h("input", {
       type: "range",
       min: -1,
@@ -152,7 +146,7 @@ function Negative({ page }) {
       value: negative,
       onInput: (event) => page.set({ negative: Number(event.currentTarget.value) }),
     }),
-    h("output", null, number(negative, 2)),
+    h("output", number(negative, 2)),
   );
 }
 
@@ -167,11 +161,9 @@ const cutSides = (page) =>
 const Cuts = ({ page }) =>
   h(
     "section.lp-landscape-cuts",
-    null,
     h(Negative, { page }),
     h(
       "p.lp-note.lp-landscape-legend",
-      null,
       page.sides.map(({ loss }, place) =>
         h("span", { key: place, style: { color: `var(--lp-side-${place + 1})` } }, titleOf(loss)),
       ),
@@ -184,9 +176,8 @@ function Reading({ page }) {
   const most = Math.max(0, ...(page.found?.landscapes ?? []).map((one) => one?.comparisons ?? 0));
   return h(
     "ul",
-    null,
     ["lines", "arrows", "held", "curvature"].map((key) => h("li", { key }, say(`landscape.how.${key}`))),
-    h("li", null, say("landscape.how.dots", { count: most })),
+    h("li", say("landscape.how.dots", { count: most })),
   );
 }
 

@@ -61,19 +61,17 @@ function sideOf(page, shown, side, index) {
     const one = say(side === "rows" ? "ui.row" : "ui.column");
     return h(
       "div.lp-side",
-      {},
-      h("b", {}, `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
-      textsOf(page, items[index]).map((text) => h("p", {}, batchText(h, { text, of: items[index] }))),
-      h("small", {}, say("ui.pair_facts", { label: show(label), score: show(score) })),
+      h("b", `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
+      textsOf(page, items[index]).map((text) => h("p", batchText(h, { text, of: items[index] }))),
+      h("small", say("ui.pair_facts", { label: show(label), score: show(score) })),
     );
   }
   const count = grouped(edges[index + 1] - edges[index]);
   return h(
     "div.lp-side",
-    {},
-    h("b", {}, `${say(side === "rows" ? "large.rows" : "large.columns")} ${bandOf(shown, side, index)}`),
-    h("p", {}, say("large.band_labels", { range: interval(labels, index), count })),
-    h("small", {}, say("large.band_scores", { range: interval(scores, index) })),
+    h("b", `${say(side === "rows" ? "large.rows" : "large.columns")} ${bandOf(shown, side, index)}`),
+    h("p", say("large.band_labels", { range: interval(labels, index), count })),
+    h("small", say("large.band_scores", { range: interval(scores, index) })),
   );
 }
 
@@ -83,12 +81,12 @@ function sideOf(page, shown, side, index) {
  */
 export function fillCard(card, page, shown, cell) {
   if (!shown || !cell) {
-    card.replaceChildren(h("p.lp-hint", {}, say("large.hint")));
+    card.replaceChildren(h("p.lp-hint", say("large.hint")));
     return;
   }
-  const facts = factsOf(shown, cell).map((fact) => h("span", {}, fact));
+  const facts = factsOf(shown, cell).map((fact) => h("span", fact));
   card.replaceChildren(
-    h("div.lp-sides", {}, sideOf(page, shown, "rows", cell[0]), sideOf(page, shown, "columns", cell[1])),
-    h("div.lp-facts", {}, facts),
+    h("div.lp-sides", sideOf(page, shown, "rows", cell[0]), sideOf(page, shown, "columns", cell[1])),
+    h("div.lp-facts", facts),
   );
 }

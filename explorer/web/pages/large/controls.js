@@ -61,7 +61,7 @@ function LossSection({ page }) {
       Fold,
       { title: say("large.other_losses"), kind: "lp-fold" },
       h(LossFinder, { id: "lp-large-loss-name", choose, offered: (name) => name in losses }),
-      h("p.lp-note", null, spec ? limitsOf(spec) : ""),
+      h("p.lp-note", spec ? limitsOf(spec) : ""),
       Object.entries(notHere).map(([why, names]) =>
         h("p.lp-note", { key: why }, say(`large.not_here.${why}`, { losses: names })),
       ),
@@ -95,7 +95,6 @@ function RulesFold({ page }) {
     found
       ? h(
           "p.lp-note",
-          null,
           say("rule.positives", {
             count: found.rules.positives,
             all: found.figures.pairs,

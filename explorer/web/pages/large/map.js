@@ -71,12 +71,12 @@ class BlockMap {
     this.frame.canvas.addEventListener("keydown", (event) => this.#key(event));
     root.append(
       worded("h2", "large.map"),
-      h("div.lp-bar", {}, this.frame.tabList, this.asTable.button),
-      h("div.lp-way", {}, this.back, this.forward, this.crumbs),
+      h("div.lp-bar", this.frame.tabList, this.asTable.button),
+      h("div.lp-way", this.back, this.forward, this.crumbs),
       this.frame.element,
       lever(this.page),
       this.about,
-      h("details.lp-notes", {}, h("summary", {}, "ⓘ ", worded("span", "ui.details")), this.note),
+      h("details.lp-notes", h("summary", "ⓘ ", worded("span", "ui.details")), this.note),
       this.list,
       this.card,
       this.spoken,
@@ -229,7 +229,7 @@ class BlockMap {
   #explain() {
     const { shown, page } = this;
     if (!shown) return;
-    this.about.replaceChildren(comparison(shown), " ", h("b", {}, concentration(shown, Boolean(page.window))));
+    this.about.replaceChildren(comparison(shown), " ", h("b", concentration(shown, Boolean(page.window))));
     this.note.textContent = explanation(shown, this.facet, Boolean(page.asked.parameters.symmetric));
   }
 

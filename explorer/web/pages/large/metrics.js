@@ -20,12 +20,10 @@ function Metrics({ page }) {
     { title: say("ui.more_metrics") },
     h(
       "div.lp-strip-of-figures",
-      null,
       metricsOf(page, answer).map((figure) => h(FigureBox, { key: figure.name, ...figure })),
     ),
     h(
       "ul.lp-remarks",
-      null,
       remarksOf(page)
         .slice(1)
         .map((remark) => h("li", { key: remark }, remark)),
@@ -41,9 +39,9 @@ export function FigureBox({ name, words = `large.figure.${name}`, value, extra =
   return h(
     "div",
     { id: `lp-large-figure-${name}`, class: `lp-figure ${kind}`, title: say(`${words}.about`) },
-    h("span", null, say(words)),
-    h("strong", null, value),
-    h("small", null, extra),
+    h("span", say(words)),
+    h("strong", value),
+    h("small", extra),
   );
 }
 

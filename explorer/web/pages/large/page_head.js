@@ -25,8 +25,7 @@ function Head({ page }) {
   const formula = formulaOf(spec.conventions[""], parameters, twins);
   return h(
     "div.lp-head",
-    null,
-    h("div", null, h("h1", null, titleOf(loss)), h("p.lp-about", null, say(`loss.${loss}.about`))),
+    h("div", h("h1", titleOf(loss)), h("p.lp-about", say(`loss.${loss}.about`))),
     hosted({ kind: "div.lp-headline", make: (root) => root, update: (root) => tex(root, formula, true) }),
   );
 }
@@ -36,9 +35,8 @@ function AtAGlance({ page }) {
   page.observe("answer", "learning", "details", "judging", "judged");
   return h(
     "div.lp-glance",
-    null,
     page.answer ? h(FigureBox, { kind: "lp-loss", ...lossOf(page, page.answer) }) : null,
-    h("p.lp-verdict", null, remarksOf(page)[0]),
+    h("p.lp-verdict", remarksOf(page)[0]),
   );
 }
 

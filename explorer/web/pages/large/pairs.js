@@ -87,11 +87,10 @@ class PairSearch {
 function Pairs({ page, pairs }) {
   page.observe("pairs", "answer");
   return group(
-    h("h2", null, say("large.gradient_table")),
-    h("p.lp-note", null, say("large.search_note"), " ", page.answer && !isDrawn(page) ? h(OnTheMap, { page }) : null),
+    h("h2", say("large.gradient_table")),
+    h("p.lp-note", say("large.search_note"), " ", page.answer && !isDrawn(page) ? h(OnTheMap, { page }) : null),
     h(
       "div.lp-search",
-      null,
       h("input", {
         type: "text",
         id: "lp-large-search",
@@ -103,7 +102,7 @@ function Pairs({ page, pairs }) {
       }),
       h("span.lp-note", { class: pairs.unread ? "lp-wrong" : "", "aria-live": "polite" }, foundWords(pairs)),
     ),
-    h("div.lp-scroll.lp-whole-words", null, h(PairTable, { page, pairs })),
+    h("div.lp-scroll.lp-whole-words", h(PairTable, { page, pairs })),
     h(Paging, { page, pairs }),
   );
 }
@@ -138,10 +137,8 @@ function PairTable({ page, pairs }) {
     { "aria-label": say("large.gradient_table") },
     h(
       "thead",
-      null,
       h(
         "tr",
-        null,
         columns.map((column) => h(ColumnHead, { key: column, pairs, column })),
       ),
     ),
@@ -152,21 +149,20 @@ function PairTable({ page, pairs }) {
         h(
           "tr",
           { key: pair.entry },
-          h("td", null, `#${grouped(pair.entry + 1)}`),
+          h("td", `#${grouped(pair.entry + 1)}`),
           isNamed
             ? h(
                 "td.lp-wide",
                 { "data-batch-text": "" },
                 h(
                   "div.lp-two",
-                  null,
-                  [pair.first, pair.second].map((text) => h("span", null, batchText(h, { text, of: pair }))),
+                  [pair.first, pair.second].map((text) => h("span", batchText(h, { text, of: pair }))),
                 ),
               )
             : null,
-          h("td", null, written(pair.label)),
-          h("td", null, written(pair.score)),
-          h("td", null, pair.gradient === "nan" ? "—" : written(pair.gradient)),
+          h("td", written(pair.label)),
+          h("td", written(pair.score)),
+          h("td", pair.gradient === "nan" ? "—" : written(pair.gradient)),
         ),
       ),
     ),
@@ -187,7 +183,7 @@ function ColumnHead({ pairs, column }) {
     h(
       "button.lp-sort",
       { type: "button", onClick: () => pairs.sort(column) },
-      h("span", null, say(`large.column.${column}`)),
+      h("span", say(`large.column.${column}`)),
       h("span.lp-arrow", { "aria-hidden": "true" }, isSorted ? (pairs.falling ? "▼" : "▲") : ""),
     ),
   );
@@ -209,9 +205,8 @@ function Paging({ pairs }) {
   };
   return h(
     "div.lp-row",
-    null,
     turn("previous", "‹", -1),
-    h("span.lp-note", null, say("large.page_of", { page: grouped(pageNumber + 1), pages: grouped(pages) })),
+    h("span.lp-note", say("large.page_of", { page: grouped(pageNumber + 1), pages: grouped(pages) })),
     turn("next", "›", 1),
   );
 }

@@ -37,7 +37,7 @@ function Problem({ page }) {
   return h(
     "div.lp-problem",
     { role: "alert", hidden: !message },
-    message && h("span", null, say(message.key, message.values)),
+    message && h("span", say(message.key, message.values)),
     leftover && ` ${leftover}`,
     problem && group(" ", h(Remedy, { page, about: problem.about ?? "" })),
   );
@@ -79,7 +79,6 @@ function Underway({ page }) {
   const label = words.filter(Boolean).join(" ");
   return h(
     "div.lp-underway",
-    null,
     h("span", { "aria-live": "polite" }, label),
     h("progress", { "aria-label": label, ...(total ? { max: total, value: done } : {}) }),
     h("button.lp-button", { type: "button", id: "lp-stop", onClick: () => page.stop() }, say("ui.stop")),

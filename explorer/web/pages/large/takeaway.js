@@ -7,7 +7,7 @@ export default function takeaway(root, page) {
   /** @type {(key: string, act: () => void) => HTMLButtonElement} */
   const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
   /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
-  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
   const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => page.taking.take(what, look, ratio));
   root.append(

@@ -12,12 +12,10 @@ export function Landing({ page }) {
   const done = learned();
   return h(
     "div.lp-landing",
-    null,
-    h("h1", null, say("learn.heading")),
-    h("p.lp-lesson-question", null, say("learn.about")),
+    h("h1", say("learn.heading")),
+    h("p.lp-lesson-question", say("learn.about")),
     h(
       "ol.lp-cards",
-      null,
       page.lecture.map((name) => {
         const minutes = lessons.find((one) => one.name === name)?.minutes ?? 0;
         const picture = page.cards.find((one) => one.name === name)?.pictures.at(-1);
@@ -27,14 +25,14 @@ export function Landing({ page }) {
           h(
             "a",
             { href: page.addressOf(name) },
-            h("span.lp-thumb", null, picture ? h(Thumbnail, { picture }) : null),
-            h("b", null, say(`learn.${name}.title`)),
-            h("small", null, `${say("learn.minutes", { minutes })}${done.includes(name) ? " ✓" : ""}`),
+            h("span.lp-thumb", picture ? h(Thumbnail, { picture }) : null),
+            h("b", say(`learn.${name}.title`)),
+            h("small", `${say("learn.minutes", { minutes })}${done.includes(name) ? " ✓" : ""}`),
           ),
         );
       }),
     ),
-    h(PagesBelow, null),
+    h(PagesBelow),
     h(Teach, { page }),
   );
 }
@@ -45,7 +43,6 @@ function PagesBelow() {
   if (!below.length) return null;
   return h(
     "p.lp-below",
-    null,
     below.map(({ path, key }) => h("a.lp-link", { key, href: `${path}${location.search}` }, say(key))),
   );
 }
@@ -56,7 +53,7 @@ function Teach({ page }) {
   return h(
     Fold,
     { title: say("learn.teach") },
-    h("p", null, say("learn.teach_about")),
+    h("p", say("learn.teach_about")),
     h(
       "div.lp-chips",
       { id: "lp-list", role: "group", "aria-label": say("learn.list") },

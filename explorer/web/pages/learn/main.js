@@ -15,7 +15,6 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(lesson ? say(`learn.${lesson.name}.title`) : say("page.learn")));
   return h(
     "div",
-    null,
     h(ProblemBox, { page, isShown: page.drawn }),
     lesson ? h(LessonStep, { page }) : h(Landing, { page }),
   );

@@ -26,7 +26,6 @@ const AROUND = () => 330;
 export const Pictures = ({ stop }) =>
   h(
     "div.lp-pictures",
-    null,
     stop.pictures.map((picture, i) => h("curves" in picture ? ChartPicture : MatrixPicture, { key: i, picture })),
   );
 

@@ -23,17 +23,11 @@ export function LessonStep({ page }) {
     { "aria-busy": measured ? "false" : "true" },
     h(
       "header.lp-ask",
-      null,
-      h(
-        "p.lp-note.lp-place",
-        null,
-        h("a", { href: page.addressOf() }, say("learn.all")),
-        ` · ${say("learn.place", about)}`,
-      ),
-      h("h1", null, say(`learn.${lesson.name}.title`)),
-      h("p.lp-lesson-question", null, say(`${key}.question`, startOf(measured))),
+      h("p.lp-note.lp-place", h("a", { href: page.addressOf() }, say("learn.all")), ` · ${say("learn.place", about)}`),
+      h("h1", say(`learn.${lesson.name}.title`)),
+      h("p.lp-lesson-question", say(`${key}.question`, startOf(measured))),
     ),
-    h("div.lp-act", null, h(Predict, { page }), h(Lever, { page, name: say(`${key}.lever`), words: key })),
+    h("div.lp-act", h(Predict, { page }), h(Lever, { page, name: say(`${key}.lever`), words: key })),
     h(
       "figure.lp-look",
       { "aria-label": say(`${key}.picture`) },
@@ -57,8 +51,7 @@ function Predict({ page }) {
   if (!step) return null;
   return h(
     "fieldset.lp-predict",
-    null,
-    h("legend", null, say(guess === null ? "learn.predict" : "learn.predicted")),
+    h("legend", say(guess === null ? "learn.predict" : "learn.predicted")),
     step.answers.length
       ? h(Answers, { page, answers: step.answers })
       : h(Mark, { key: String(guess), page, ends: step.axis }),
@@ -71,7 +64,6 @@ function Answers({ page, answers }) {
   const { shown } = page.store.state;
   return h(
     "div.lp-answers",
-    null,
     answers.map(({ value, text }) => {
       const isRight = shown && value === measured?.right;
       return h(
@@ -99,7 +91,6 @@ function Mark({ page, ends: [low, high] }) {
   const across = (value) => `${(100 * (value - low)) / (high - low)}%`;
   return h(
     "div.lp-mark",
-    null,
     h("input", {
       type: "range",
       min: low,
@@ -112,7 +103,6 @@ function Mark({ page, ends: [low, high] }) {
     }),
     h(
       "div.lp-marks-on-axis",
-      null,
       guess !== null ? h("i.lp-guess", { style: { left: across(guess) } }) : null,
       answer !== null ? h("i.lp-measured", { style: { left: across(answer) } }) : null,
     ),
@@ -133,7 +123,7 @@ function Lever({ page, name, words }) {
   return h(
     "label.lp-lesson-lever",
     { class: isUnlocked ? "" : "lp-locked" },
-    h("span", null, name, " ", h("b", null, textOf(at))),
+    h("span", name, " ", h("b", textOf(at))),
     h("input", {
       type: "range",
       min: 0,
@@ -146,7 +136,7 @@ function Lever({ page, name, words }) {
     }),
     page.store.state.shown
       ? null
-      : h("small", null, say(isUnlocked ? "learn.move" : "learn.locked", { goal: textOf(step.goal) })),
+      : h("small", say(isUnlocked ? "learn.move" : "learn.locked", { goal: textOf(step.goal) })),
   );
 }
 
@@ -157,14 +147,13 @@ function Figures({ page }) {
   const first = measured.stops[0];
   return h(
     "dl.lp-lesson-figures",
-    null,
     step.figures.map((name) => {
       const [now, before] = [stop.numbers[name].text, first.numbers[name].text];
       return h(
         "div",
         { key: name },
-        h("dt", null, say(`learn.figure.${name}`)),
-        h("dd", null, h("b", null, now), now === before ? null : h("small", null, say("learn.before", { before }))),
+        h("dt", say(`learn.figure.${name}`)),
+        h("dd", h("b", now), now === before ? null : h("small", say("learn.before", { before }))),
       );
     }),
   );
@@ -185,7 +174,7 @@ function Outcome({ page, name }) {
           { class: isRight ? "lp-right" : "" },
           say(isRight ? "learn.right" : "learn.wrong", { guess: guessText(step, guess), answer: answer.text }),
         ),
-    h("p.lp-conclusion", null, say(`${name}.conclusion`, values)),
+    h("p.lp-conclusion", say(`${name}.conclusion`, values)),
     h(Onward, { page }),
   );
 }
@@ -200,7 +189,6 @@ function Onward({ page }) {
   const explore = new URL(`.#${page.scene}`, document.baseURI).href;
   return h(
     "p.lp-onward",
-    null,
     page.scene ? h("a.lp-link", { href: explore }, say("learn.mine")) : null,
     landscape
       ? h("a.lp-link", { href: `learn/landscape${location.search}#${landscape}` }, say("learn.landscape"))

@@ -142,7 +142,6 @@ export function mapHand(box, { rest, box: boxed }) {
   boxing.setAttribute("aria-pressed", "false");
   const buttons = h(
     "div.lp-map-zoom",
-    {},
     button("map.nearer", "+", () => zoom(NEARER)),
     button("map.farther", "−", () => zoom(1 / NEARER)),
     boxing,

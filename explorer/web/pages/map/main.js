@@ -30,15 +30,13 @@ function Main({ page }) {
   const height = Math.max(340, Math.min(HEIGHT, innerHeight - AROUND_PX));
   return h(
     "div.lp-map-page",
-    null,
     h(ProblemBox, { page, isShown: found !== null }),
-    h("h1", null, say("page.map")),
+    h("h1", say("page.map")),
     h(Choices, { page }),
     h(Progress, { page }),
     h("p.lp-note", { "aria-live": "polite" }, found ? fidelityWords(page) : ""),
     h(
       "div.lp-map-main",
-      null,
       h(
         "div.lp-map-picture",
         {
@@ -57,7 +55,6 @@ function Main({ page }) {
     ),
     h(
       "div.lp-map-more",
-      null,
       h(Marked, { page }),
       h(Fold, { title: say("map.pairs") }, h(Pairs, { page })),
       page.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { page })) : null,
@@ -104,7 +101,6 @@ function Choices({ page }) {
   }
   return h(
     "div.lp-map-choices",
-    null,
     h(Select, {
       id: "lp-batch",
       name: say("map.batch"),
@@ -161,13 +157,12 @@ function Legend({ page }) {
   ];
   return h(
     "p.lp-note.lp-map-legend",
-    null,
     entries.map(([key, sign]) =>
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
-    h("span", null, say("map.width")),
+    h("span", say("map.width")),
     (page.found?.first.length ?? 0) > MAX_LINES
-      ? h("span", null, say("map.lines", { count: grouped(MAX_LINES) }))
+      ? h("span", say("map.lines", { count: grouped(MAX_LINES) }))
       : null,
   );
 }
@@ -178,8 +173,7 @@ function Moment({ page }) {
   const [before, after] = page.found.steps;
   return h(
     "label.lp-map-moment",
-    null,
-    h("span", null, say("map.before", { step: before })),
+    h("span", say("map.before", { step: before })),
     h("input", {
       type: "range",
       id: "lp-moment",
@@ -190,7 +184,7 @@ function Moment({ page }) {
       "aria-label": say("map.moment"),
       onInput: (event) => page.set({ moment: Number(event.currentTarget.value) }),
     }),
-    h("span", null, say("map.after", { step: after })),
+    h("span", say("map.after", { step: after })),
   );
 }
 
@@ -200,21 +194,20 @@ const textsOf = ({ sentences, first, second }, pair) => `${sentences[first[pair]
 /** @param {Page} properties */
 function Marked({ page }) {
   const { found, pairs } = page;
-  if (!found || !pairs.length) return h("p.lp-note", null, say("map.hint"));
+  if (!found || !pairs.length) return h("p.lp-note", say("map.hint"));
   const { gradient } = page;
   return h(
     "section.lp-map-marked",
     { "aria-live": "polite" },
-    h("h2", null, say("map.marked", { count: pairs.length })),
+    h("h2", say("map.marked", { count: pairs.length })),
     h(
       "ul",
-      null,
       pairs.map((pair) =>
         h(
           "li",
           { key: pair },
           h("span", { "data-batch-text": "" }, textsOf(found, pair)),
-          h("small", null, say("map.gradient", { value: number(gradient[pair], 3) })),
+          h("small", say("map.gradient", { value: number(gradient[pair], 3) })),
           h(
             "button.lp-square",
             {
@@ -251,7 +244,6 @@ function Pairs({ page }) {
   if (!found) return null;
   return h(
     "ol",
-    null,
     page
       .heaviest()
       .slice(0, LISTED)
@@ -281,7 +273,6 @@ function Changed({ page }) {
   const order = Array.from(changed.keys()).sort((one, other) => changed[other] - changed[one]);
   return h(
     "ol",
-    null,
     order
       .slice(0, LISTED)
       .map((place) =>

@@ -314,7 +314,7 @@ function labels(page, found, part, width) {
   // Above all points, and near an edge towards the middle, so that none of a label is hidden or cut off.
   return chosen.map(({ across, up, text }) => {
     const side = across < 1 / 3 ? 0 : across > 2 / 3 ? 1 : 0.5;
-    const label = h("span", {}, text);
+    const label = h("span", text);
     Object.assign(label.style, {
       left: `${100 * across}%`,
       bottom: `calc(${100 * up}% + ${LABEL_SHIFT}px)`,

@@ -20,11 +20,7 @@ export function Curves({ page }) {
   const { films, at, last } = page;
   // Another film is another figure; in another frame only the mark moves.
   const figure = useMemo(() => () => figureOf(films, last), [films, last]);
-  return h(
-    "div.lp-curves",
-    null,
-    h(Plot, { figure, label: say("sphere.curves"), at, press: (step) => page.show(step) }),
-  );
+  return h("div.lp-curves", h(Plot, { figure, label: say("sphere.curves"), at, press: (step) => page.show(step) }));
 }
 
 /** @type {(films: (import("./state.js").Film | null)[]) => string[]} The curves that have a number in any frame. */

@@ -20,7 +20,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(`${say("page.sphere")} · ${page.sides.map(nameOf).join(say("ui.versus"))}`));
   const { preset, films, filmed } = page;
   return group(
-    h("h1", null, say("sphere.heading")),
+    h("h1", say("sphere.heading")),
     h(Presets, { page }),
     h("p.lp-watch", { "aria-live": "polite" }, preset ? say(`sphere.watch.${preset.name}`) : say("sphere.own")),
     h(ProblemBox, { page, isShown: films.some(Boolean) }),
@@ -29,10 +29,8 @@ function Main({ page }) {
       { "aria-busy": filmed ? "false" : "true" },
       h(
         "div",
-        null,
         h(
           "div.lp-stages",
-          null,
           films.map((film, place) => (film ? h(Stage, { key: place, page, place }) : null)),
         ),
         h(Playback, { page }),
@@ -76,7 +74,7 @@ function Hint({ page }) {
   const { pointed, filmed } = page;
   if (!filmed) return null;
   return pointed === null
-    ? h("p.lp-note", null, say(`sphere.hint.${filmed.dimension}`))
+    ? h("p.lp-note", say(`sphere.hint.${filmed.dimension}`))
     : h("p.lp-note", { "data-batch-text": "", "aria-live": "polite" }, filmed.names[pointed]);
 }
 
@@ -89,7 +87,6 @@ function VarianceShare({ page: { filmed } }) {
   const { dimension, left_out: count } = filmed;
   return h(
     "p.lp-note.lp-variance-share",
-    null,
     say("sphere.kept", { share: percent(Number(filmed.variance_share)), dimension }),
     count ? ` ${say("sphere.left_out", { count, points: filmed.names.length })}` : "",
   );

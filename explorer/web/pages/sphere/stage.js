@@ -16,13 +16,11 @@ export function Stage({ page, place }) {
   if (!film || !side) return null;
   return h(
     "figure.lp-stage-of-points",
-    null,
     h(
       "figcaption",
-      null,
       page.films.length > 1 ? h(Chip, { place }) : null,
-      h("span", null, nameOf(side)),
-      h("b", null, show(film.curves.loss[page.at], 3)),
+      h("span", nameOf(side)),
+      h("b", show(film.curves.loss[page.at], 3)),
     ),
     h(Ball, { page, place }),
     h(Similarities, { page, place }),
@@ -66,7 +64,7 @@ function Similarities({ page, place }) {
         paint(canvas, { rows: count, columns: count, values, least: -1, largest: 1, ramp: "diverging" });
       },
     }),
-    h("figcaption.lp-note", null, say("sphere.cosines")),
+    h("figcaption.lp-note", say("sphere.cosines")),
   );
 }
 

@@ -55,10 +55,9 @@ function Found({ page, answer, found, sides }) {
   const { falling, others } = fallingWords(ways);
   const remarks = page.answering ? [] : falling;
   return group(
-    answer.by_cosines ? h("p.lp-note", null, say("compare.vary.by_cosines")) : null,
+    answer.by_cosines ? h("p.lp-note", say("compare.vary.by_cosines")) : null,
     h(
       "div.lp-vary-panels.lp-vary-small",
-      null,
       ways.map((way, place) =>
         way
           ? h(Curves, {
@@ -82,7 +81,6 @@ function Found({ page, answer, found, sides }) {
     }),
     h(
       "ul.lp-remarks.lp-falling",
-      null,
       remarks.map((text) => h("li", { key: text }, text)),
     ),
     h(Unfoldable, {
@@ -99,14 +97,13 @@ function Found({ page, answer, found, sides }) {
             cells: (place) => {
               const way = ways[place];
               if (!way) return h(RefusedCell, { problem: answer.sides[place].problem, columns: columns.length });
-              const here = h("b", null, show(values[place][at]));
+              const here = h("b", show(values[place][at]));
               const line = way.line === null ? say("compare.vary.unknown") : show(way.line);
-              return [show(way.start), here, show(way.reached), line].map((cell) => h("td", null, cell));
+              return [show(way.start), here, show(way.reached), line].map((cell) => h("td", cell));
             },
           }),
           h(
             "ul.lp-remarks",
-            null,
             [...others, say("compare.vary.collapse.about")].map((text) => h("li", { key: text }, text)),
           ),
           h(Downloads, {

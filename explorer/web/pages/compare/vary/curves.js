@@ -110,12 +110,7 @@ export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, re
   const label = [title, ...parts].join(" ");
   const figure = useMemo(() => () => figureOf(shown), [shown]);
   const keep = (/** @type {PlotlyChart} */ chart) => charts.set(title, chart);
-  return h(
-    "div.lp-curves-panel",
-    null,
-    h("div.lp-curves-head", null, title),
-    h(Plot, { figure, label, at, reach, press, keep }),
-  );
+  return h("div.lp-curves-panel", h("div.lp-curves-head", title), h(Plot, { figure, label, at, reach, press, keep }));
 }
 
 /**
@@ -131,15 +126,13 @@ export const sheet = (charts, titles) => ({
 /**
  * A slider through the values of all curves, with the value in words. `share`: from 0 to 1.
  * @param {{ label: string, share: number, steps: number, words: string, disabled?: boolean,
- *   change: (share: number) => void, enter?: () => void, children?: import("preact").ComponentChildren }} properties
+ *   change: (share: number) => void, enter?: () => void, children?: import("../../../kit/types").Children }} properties
  */
 export const Scrub = ({ label, share, steps, words, disabled, change, enter, children }) =>
   h(
     "div.lp-row.lp-wrap.lp-vary-scrub",
-    null,
     h(
       "div.lp-slider",
-      null,
       h("input", {
         type: "range",
         min: 0,
@@ -154,6 +147,6 @@ export const Scrub = ({ label, share, steps, words, disabled, change, enter, chi
         onKeyDown: (event) => event.key === "Enter" && enter?.(),
       }),
     ),
-    h("output.lp-vary-here", null, words),
+    h("output.lp-vary-here", words),
     children,
   );

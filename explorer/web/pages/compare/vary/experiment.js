@@ -106,7 +106,7 @@ export function useExperiment(page, name, options, dependsOn = page.sides) {
 
 /**
  * The result of an experiment, or what there is to say in its place.
- * @param {{ experiment: Experiment<any>, children?: import("preact").ComponentChildren }} properties
+ * @param {{ experiment: Experiment<any>, children?: import("../../../kit/types").Children }} properties
  */
 export const Result = ({ experiment: { answer, message, isWaiting }, children }) =>
   h(
@@ -120,7 +120,7 @@ export const Result = ({ experiment: { answer, message, isWaiting }, children })
  * A table with a line for each loss. `label` is its name, `heads` those of its columns beside the loss; `cells(place)`
  * are those of a line.
  * @param {{ label: string, heads: string[], sides: Side[],
- *   cells: (place: number) => import("preact").ComponentChildren }} properties
+ *   cells: (place: number) => import("../../../kit/types").Children }} properties
  */
 export const LossTable = ({ label, heads, sides, cells }) =>
   h(
@@ -138,4 +138,4 @@ export const SideHead = ({ sides, place, rows = 1 }) =>
  * @param {{ problem: import("../../../wire").Problem | null, columns: number }} properties
  */
 export const RefusedCell = ({ problem, columns }) =>
-  h("td", { colSpan: columns }, problem ? h("span.lp-wrong", null, say(problem.key, problem.values)) : "");
+  h("td", { colSpan: columns }, problem ? h("span.lp-wrong", say(problem.key, problem.values)) : "");

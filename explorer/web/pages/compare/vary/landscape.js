@@ -33,7 +33,6 @@ function Landscapes({ page, answer, found, sides }) {
   return group(
     h(
       "div.lp-landscape-sides",
-      null,
       found.map((landscape, place) => {
         if (!landscape) return null;
         const label = say("landscape.picture", { loss: labelOf(sides, place) });
@@ -41,7 +40,7 @@ function Landscapes({ page, answer, found, sides }) {
           "section",
           { key: place },
           h(Named, { sides, place }),
-          h("p.lp-note", null, boundaryWords(landscape, 0)),
+          h("p.lp-note", boundaryWords(landscape, 0)),
           h(LandscapePlot, { landscape, stop: 0, view: "levels", negative: null, label }),
         );
       }),
@@ -55,10 +54,10 @@ function Landscapes({ page, answer, found, sides }) {
         if (!landscape) return h(RefusedCell, { problem: answer.sides[place].problem, columns: HEADS.length });
         const { heights, comparisons } = landscape;
         const numbers = [show(Math.min(...heights)), show(Math.max(...heights)), String(comparisons)];
-        return numbers.map((cell) => h("td", null, cell));
+        return numbers.map((cell) => h("td", cell));
       },
     }),
-    h("p.lp-note", null, say("landscape.about"), " ", h("a.lp-link", { href: address }, say("landscape.open"))),
+    h("p.lp-note", say("landscape.about"), " ", h("a.lp-link", { href: address }, say("landscape.open"))),
     h(Downloads, {
       page,
       name: "landscape",

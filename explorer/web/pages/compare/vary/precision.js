@@ -28,7 +28,7 @@ export function Precision({ page }) {
     answer &&
       group(
         h(PrecisionTable, { answer, sides }),
-        h("p.lp-note", null, say("compare.vary.precision.about")),
+        h("p.lp-note", say("compare.vary.precision.about")),
         h(Downloads, { page, name: "precision", csv: () => csvOf(answer, sides) }),
       ),
   );
@@ -72,17 +72,16 @@ function SideRows({ sides, place, rows: all }) {
 
 /** @param {{ row: Row | undefined }} properties */
 function Value({ row }) {
-  if (!row) return h("td", null, "—");
+  if (!row) return h("td", "—");
   const { loss, difference, gradient_difference, broken, refused, type, form } = row;
   if (refused) return h("td.lp-faint", { title: refused }, say("compare.vary.refused"));
   const isBroken = broken || (loss !== null && !Number.isFinite(read(loss)));
   const isExact = type === "float64" && form === "stable";
   return h(
     isBroken ? "td.lp-vary-broken" : "td",
-    null,
-    h("b", null, show(loss, 6)),
-    isExact ? null : h("div.lp-note", null, `Δ ${show(difference, 2)} · ∇ ${show(gradient_difference, 2)}`),
-    broken ? h("div", null, say("compare.vary.breaks", { step: broken.replace(/_/g, " ") })) : null,
+    h("b", show(loss, 6)),
+    isExact ? null : h("div.lp-note", `Δ ${show(difference, 2)} · ∇ ${show(gradient_difference, 2)}`),
+    broken ? h("div", say("compare.vary.breaks", { step: broken.replace(/_/g, " ") })) : null,
   );
 }
 

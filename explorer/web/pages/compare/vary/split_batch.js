@@ -57,7 +57,7 @@ export function Mechanics({ page }) {
       }),
       canAverage ? h(Checkbox, { name: say("compare.vary.average"), checked: averaged, change: setAveraged }) : null,
     ),
-    h("p.lp-note", null, say(`compare.vary.way.${way}.about`, { size })),
+    h("p.lp-note", say(`compare.vary.way.${way}.about`, { size })),
     h(Result, { experiment }, answer && h(Found, { page, answer, sides })),
   );
 }
@@ -72,10 +72,9 @@ function Found({ page, answer, sides }) {
   return group(
     h(
       "div.lp-vary-cells",
-      null,
       pieces.map((one, place) => (one ? h(Matrix, { key: place, sides, place, pieces: one, drawn }) : null)),
     ),
-    pieces.some(Boolean) ? h(Key, null) : null,
+    pieces.some(Boolean) ? h(Key) : null,
     h(LossTable, {
       label: say("compare.vary.mechanics"),
       heads: COLUMNS.map((name) => say(`compare.vary.${name}`)),
@@ -98,10 +97,7 @@ function Found({ page, answer, sides }) {
 const Key = () =>
   h(
     "p.lp-vary-key",
-    null,
-    CELLS.map((name) =>
-      h("span", { key: name }, h(`i.lp-cell-${name}`, null), h("span", null, say(`compare.vary.cell.${name}`))),
-    ),
+    CELLS.map((name) => h("span", { key: name }, h(`i.lp-cell-${name}`), h("span", say(`compare.vary.cell.${name}`)))),
   );
 
 /** @param {{ pieces: Pieces }} properties */
@@ -109,12 +105,12 @@ function Cells({ pieces }) {
   const { whole, loss, equal, gradient_ratio, gradient_cosine, average } = pieces;
   const counts = { part: pieces.comparisons, all: pieces.whole_comparisons };
   return group(
-    h("td", null, show(whole)),
-    h("td", null, h("b", null, show(loss)), average ? h("p.lp-note", null, averageWords(average)) : null),
+    h("td", show(whole)),
+    h("td", h("b", show(loss)), average ? h("p.lp-note", averageWords(average)) : null),
     h("td", { class: equal ? "lp-same" : "" }, differenceWords(pieces)),
-    h("td", null, gradient_ratio === null ? "—" : `× ${show(gradient_ratio, 3)}`),
-    h("td", null, show(gradient_cosine, 3)),
-    h("td", null, say("figure.of", counts)),
+    h("td", gradient_ratio === null ? "—" : `× ${show(gradient_ratio, 3)}`),
+    h("td", show(gradient_cosine, 3)),
+    h("td", say("figure.of", counts)),
   );
 }
 
@@ -147,8 +143,7 @@ function Matrix({ sides, place, pieces, drawn }) {
   const key = [pieces, isDark()];
   return h(
     "figure.lp-vary-matrix",
-    null,
-    h("figcaption", null, h(Named, { sides, place })),
+    h("figcaption", h(Named, { sides, place })),
     hosted({
       make: (root) => {
         const stage = cellStage({ role: "img" });
@@ -161,7 +156,7 @@ function Matrix({ sides, place, pieces, drawn }) {
         made.stage.canvas.setAttribute("aria-label", `${labelOf(sides, place)}. ${cellsWords(pieces)}`);
       },
     }),
-    h("p.lp-note", null, [axes, cut].filter(Boolean).join(" ")),
+    h("p.lp-note", [axes, cut].filter(Boolean).join(" ")),
   );
 }
 

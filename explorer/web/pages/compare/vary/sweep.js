@@ -187,7 +187,6 @@ function FoundCurves({ page, answer, sides, found }) {
   return group(
     h(
       "div.lp-vary-panels",
-      null,
       panels.map(({ name: of, write, shown }) =>
         h(Curves, {
           key: of,
@@ -233,10 +232,9 @@ function FoundCurves({ page, answer, sides, found }) {
     }),
     h(
       "ul.lp-remarks",
-      null,
       verdictsOf(found).map((words) => h("li", { key: words }, words)),
     ),
-    h("p.lp-note", null, say("compare.vary.sweep.about")),
+    h("p.lp-note", say("compare.vary.sweep.about")),
     h(Downloads, {
       page,
       name: "sweep",
@@ -257,7 +255,7 @@ function FoundCurves({ page, answer, sides, found }) {
 /** @param {{ line: Line, at: number, panels: Panel[] }} properties */
 const Cells = ({ line, at, panels }) =>
   group(
-    h("td", null, `${parameterName(line.along.name)} ${show(line.own[at], 3)}`),
+    h("td", `${parameterName(line.along.name)} ${show(line.own[at], 3)}`),
     panels.map(({ name, write = (v) => show(v, 4) }) => {
       const value = line.heights[name]?.[at];
       return h("td", { key: name }, value === undefined || Number.isNaN(value) ? "—" : write(value));

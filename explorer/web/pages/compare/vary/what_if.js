@@ -117,7 +117,7 @@ function ChangedPair({ page, options: { change, pair, by } }) {
           say("compare.vary.pointed", { pair: page.numberOf(last.current) }),
         )
       : null,
-    isKnown ? null : h("span.lp-note", null, say("compare.vary.pointed_hint")),
+    isKnown ? null : h("span.lp-note", say("compare.vary.pointed_hint")),
     h("p.lp-note.lp-vary-sentences", { "data-batch-text": "" }, quotedPair(h, batch, pair, 80), label && ` · ${label}`),
   );
 }
@@ -158,9 +158,9 @@ function Cells({ before, after, changed: { ratio, notices } }) {
   const [loss, ...others] = FIGURES.map((name) => h(BeforeAfter, { key: name, from: before[name], to: after[name] }));
   return group(
     loss,
-    h("td", null, ratio === null ? say("compare.vary.unknown") : h(Ratio, { ratio: Number(ratio) })),
+    h("td", ratio === null ? say("compare.vary.unknown") : h(Ratio, { ratio: Number(ratio) })),
     others,
-    h(notices ? "td" : "td.lp-faint", null, `${notices ? "●" : "○"} ${say(notices ? "ui.yes" : "ui.no")}`),
+    h(notices ? "td" : "td.lp-faint", `${notices ? "●" : "○"} ${say(notices ? "ui.yes" : "ui.no")}`),
   );
 }
 
@@ -188,9 +188,9 @@ function Ratio({ ratio }) {
  * @param {{ from: import("../../../wire").Real | null, to: import("../../../wire").Real | null }} properties
  */
 function BeforeAfter({ from, to }) {
-  if (from === null && to === null) return h("td", null, "—");
+  if (from === null && to === null) return h("td", "—");
   const [first, second] = bothWords(from, to);
-  return first === second ? h("td", null, first) : h("td", null, `${first} → `, h("b", null, second));
+  return first === second ? h("td", first) : h("td", `${first} → `, h("b", second));
 }
 
 /**

@@ -37,7 +37,6 @@ export function Columns({ file, check }) {
   return group(
     h(
       "div.lp-columns",
-      null,
       h(EncodingField, {
         encoding,
         encodings,

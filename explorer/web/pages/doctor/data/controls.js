@@ -133,7 +133,6 @@ function EncoderFields({ page }) {
     }),
     h(
       "div.lp-row.lp-wrap",
-      null,
       h("button.lp-button", { type: "button", id: "lp-doctor-encode", onClick: encode }, say("doctor.encode")),
       encoder
         ? h(
@@ -143,7 +142,7 @@ function EncoderFields({ page }) {
           )
         : null,
     ),
-    h("p.lp-note", null, say("doctor.encoder_note")),
+    h("p.lp-note", say("doctor.encoder_note")),
     h(NumberBox, {
       id: "lp-doctor-tokens",
       title: say("doctor.tokens"),

@@ -18,23 +18,17 @@ export function EncoderReport({ data, found, seen }) {
   const { bands, sharpness, findings, ranked, gap } = seen;
   return h(
     "section.lp-encoded",
-    null,
-    h("h2", null, say("doctor.encoder")),
-    h("p.lp-about", null, say("doctor.with_encoder", about)),
+    h("h2", say("doctor.encoder")),
+    h("p.lp-about", say("doctor.with_encoder", about)),
     listed(findings, (finding) => h(DataFault, { finding })),
-    findings.length ? null : h("p", null, say("doctor.none_found_encoded")),
+    findings.length ? null : h("p", say("doctor.none_found_encoded")),
     ranked.length
-      ? h(
-          Fold,
-          { title: say("ui.suspects") },
-          h("p.lp-note", null, say("ui.suspects_note")),
-          h(RowTable, { rows: ranked }),
-        )
+      ? h(Fold, { title: say("ui.suspects") }, h("p.lp-note", say("ui.suspects_note")), h(RowTable, { rows: ranked }))
       : null,
-    h("p", null, say("doctor.bands")),
+    h("p", say("doctor.bands")),
     h(Lines, { lines: bands.map(({ said }) => said) }),
-    gap ? h("p", null, gap) : null,
-    sharpness.length ? h("p", null, say("doctor.sharpnesses", { others: data.state.batch - 1 })) : null,
+    gap ? h("p", gap) : null,
+    sharpness.length ? h("p", say("doctor.sharpnesses", { others: data.state.batch - 1 })) : null,
     h(Lines, { lines: sharpness.map(({ said }) => said) }),
     h(Searched, { looked: seen.looked, unlooked: seen.not_looked, open: !findings.length }),
     h(Mining, { data }),
@@ -56,12 +50,10 @@ function Mining({ data }) {
   const share = settings.margin ? `, relative_margin=${settings.margin}` : "";
   return h(
     "div.lp-mining",
-    null,
-    h("h2", null, say("doctor.mine")),
-    h("p.lp-about", null, say("doctor.mine_about")),
+    h("h2", say("doctor.mine")),
+    h("p.lp-about", say("doctor.mine_about")),
     h(
       "div.lp-row.lp-wrap",
-      null,
       h(MiningBox, { name: "negatives", title: "doctor.mine_each", ends: negatives, step: 1, settings, set }),
       h(MiningBox, { name: "margin", title: "doctor.mine_margin", ends: margin, step: 0.01, settings, set }),
       h("button.lp-button", { type: "button", onClick: () => data.mine() }, say("doctor.take_mined")),

@@ -22,18 +22,17 @@ export function DataFault({ finding }) {
 
 /**
  * What was looked for, and what was not.
- * @param {{ looked: string[], unlooked?: string[], open: boolean, children?: import("preact").ComponentChildren }} properties
+ * @param {{ looked: string[], unlooked?: string[], open: boolean, children?: import("../../../kit/types").Children }} properties
  */
 export const Searched = ({ looked, unlooked = [], open, children }) =>
   h(
     "div.lp-looked",
-    null,
     children,
     h(
       Fold,
       { title: say("doctor.looked_for"), open },
       h(Lines, { lines: looked }),
-      unlooked.length ? h("p", null, say("doctor.not_looked_for")) : null,
+      unlooked.length ? h("p", say("doctor.not_looked_for")) : null,
       h(Lines, { lines: unlooked }),
     ),
   );
@@ -42,7 +41,7 @@ export const Searched = ({ looked, unlooked = [], open, children }) =>
 const Evidence = ({ finding: { scene, rows = [], cells = [] } }) =>
   group(
     cells.length ? h(CellTable, { cells }) : rows.length ? h(RowTable, { rows }) : null,
-    scene ? h("div.lp-row.lp-wrap", null, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
+    scene ? h("div.lp-row.lp-wrap", h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
   );
 
 /** @param {{ rows: (Row | ClassRow)[] }} properties */

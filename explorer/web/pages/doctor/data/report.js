@@ -93,12 +93,11 @@ function Cleaning({ data }) {
     h("button.lp-button", { type: "button", onClick: () => data.takeAway(what) }, say(`doctor.take_${what}`));
   return h(
     "div.lp-clean",
-    null,
     h(
       Fold,
       { title: say("doctor.clean") },
-      h("p.lp-about", null, say(key, { kept, total, rows: keptRows, all: rows })),
-      changes ? h("div.lp-row.lp-wrap", null, take("kept"), take("left_out")) : null,
+      h("p.lp-about", say(key, { kept, total, rows: keptRows, all: rows })),
+      changes ? h("div.lp-row.lp-wrap", take("kept"), take("left_out")) : null,
     ),
   );
 }

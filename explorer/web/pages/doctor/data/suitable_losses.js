@@ -20,10 +20,9 @@ export function SuitableLosses({ data }) {
   const item = (fit) => h(SuitableLoss, { data, fit });
   return h(
     "section.lp-fitting",
-    null,
-    h("h2", null, say("doctor.which_loss")),
-    h("p.lp-about", null, say(suited.length ? "doctor.suited.first" : none)),
-    h("ol.lp-findings.lp-suited", null, suited.slice(0, shown).map(item)),
+    h("h2", say("doctor.which_loss")),
+    h("p.lp-about", say(suited.length ? "doctor.suited.first" : none)),
+    h("ol.lp-findings.lp-suited", suited.slice(0, shown).map(item)),
     more
       ? h(
           Fold,
@@ -41,12 +40,10 @@ function SuitableLoss({ data, fit }) {
   const scene = linkOf(data, fit);
   return h(
     "li.lp-finding",
-    null,
-    h("div.lp-finding-head", null, h("strong", null, titleOf(loss)), h("small", null, loss)),
+    h("div.lp-finding-head", h("strong", titleOf(loss)), h("small", loss)),
     h(Lines, { lines: reasons }),
     h(
       "div.lp-row.lp-wrap",
-      null,
       h("a.lp-button", { href: `finetune#${trainingOf(data, fit)}` }, say("doctor.open.finetune")),
       scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.explore")) : null,
     ),

@@ -59,7 +59,7 @@ export function NumberControls({ page }) {
     h(
       Fold,
       { title: say("doctor.more_known", { count: more.length }), open: more.some((name) => state[name].trim()) },
-      h("div.lp-doctor-counts", null, more.map(known)),
+      h("div.lp-doctor-counts", more.map(known)),
     ),
   );
 }
@@ -84,6 +84,6 @@ export function NumberField({ page }) {
         page.bring(draft.now);
       },
     }),
-    h("small.lp-note", null, say("doctor.value_note")),
+    h("small.lp-note", say("doctor.value_note")),
   );
 }

@@ -20,14 +20,13 @@ export function Answer({ page }) {
   const [first, ...others] = answers;
   return h(
     "div",
-    null,
     h("p.lp-about", { "aria-live": "polite" }, aboutOf(page, answers.length)),
     h("ol.lp-findings", { class: found.fits ? "lp-answer" : undefined }, first),
     others.length
       ? h(
           Fold,
           { title: say(found.fits ? "doctor.other_answers" : "doctor.nearest", { count: others.length }) },
-          h("ol.lp-findings", null, others),
+          h("ol.lp-findings", others),
         )
       : null,
     h(page.isExample ? Section : Fold, { title: say("doctor.examples") }, h(Examples, { page })),
@@ -64,20 +63,20 @@ function answersOf({ fits, findings, standing, signs }) {
 function FindingCard({ finding: { kinds, value, said, beside, losses, more, exact, gap } }) {
   const [first, ...others] = losses;
   const head = [
-    ...kinds.map((kind) => h(`span.lp-kind.lp-kind-${kind}`, null, say(`doctor.kind.${kind}`))),
-    h("strong", null, show(value, 6)),
-    exact ? null : h("small", null, say("doctor.gap", { gap: show(Math.abs(gap), 2) })),
+    ...kinds.map((kind) => h(`span.lp-kind.lp-kind-${kind}`, say(`doctor.kind.${kind}`))),
+    h("strong", show(value, 6)),
+    exact ? null : h("small", say("doctor.gap", { gap: show(Math.abs(gap), 2) })),
   ];
   return h(
     Card,
     { text: said, more: beside, head },
-    h("div.lp-row.lp-wrap", null, h(ScenarioLink, { fit: first }), h(CompareLink, { losses })),
+    h("div.lp-row.lp-wrap", h(ScenarioLink, { fit: first }), h(CompareLink, { losses })),
     others.length
       ? h(
           Fold,
           { title: say("doctor.other_losses", { count: others.length + more }) },
           h(LossTable, { losses }),
-          more ? h("p.lp-note", null, say("doctor.more", { count: more })) : null,
+          more ? h("p.lp-note", say("doctor.more", { count: more })) : null,
         )
       : null,
   );
@@ -126,7 +125,6 @@ const settingsOf = (parameters) =>
 const Examples = ({ page }) =>
   h(
     "div.lp-row.lp-wrap.lp-doctor-tries",
-    null,
     pageData.doctor.examples.slice(page.isExample ? 1 : 0).map((example) => {
       const { value, ...beside } = /** @type {Record<string, string>} */ (example);
       const more = Object.entries(beside).map(([name, one]) =>

@@ -35,7 +35,6 @@ export function RunControls({ page }) {
             curves,
             h(
               "div.lp-doctor-counts",
-              null,
               more.map((name) => h(KnownField, { page, name })),
             ),
           ),

@@ -31,12 +31,11 @@ function Report({ found, run }) {
   return group(
     h("p.lp-about", { "aria-live": "polite" }, read),
     listed(findings, (finding) => h(Fault, { finding })),
-    findings.length ? null : h("ol.lp-findings", null, h(Card, { text: say("doctor.run.none_found") })),
+    findings.length ? null : h("ol.lp-findings", h(Card, { text: say("doctor.run.none_found") })),
     h(Plot, { title: "doctor.run_curves", heading: "h2", found }),
-    h("div.lp-known", null, found.collapse === null ? h(Lines, { lines: known }) : h(Notes, { notes: known })),
+    h("div.lp-known", found.collapse === null ? h(Lines, { lines: known }) : h(Notes, { notes: known })),
     h(
       "div.lp-row.lp-wrap",
-      null,
       link ? h("a.lp-button", { href: link }, say("doctor.what_is_its_value")) : null,
       scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.run.open")) : null,
     ),
@@ -49,8 +48,7 @@ function Comparison({ other, run: { state } }) {
   const name = state.other === "file" ? clip(state.other_name) : `“${say(`doctor.log.${state.other}`)}”`;
   return h(
     "section.lp-beside",
-    null,
-    h("h2", null, say("doctor.beside_title", { name })),
+    h("h2", say("doctor.beside_title", { name })),
     listed(other.findings, (finding) => h(Fault, { finding })),
     h(Lines, { lines: other.about }),
     h(Plot, { title: "doctor.beside_curves", heading: "h3", found: other }),
@@ -65,16 +63,15 @@ function SavedBatches({ batches, unfinished, folder }) {
   const name = folder.split(/[\\/]/).at(-1) || folder;
   return group(
     h("p.lp-about", { "aria-live": "polite" }, say("doctor.kept_count", { count: batches.length, name })),
-    h("p.lp-note", null, say(unfinished ? "doctor.kept_unfinished" : "doctor.kept_followed", { count: unfinished })),
+    h("p.lp-note", say(unfinished ? "doctor.kept_unfinished" : "doctor.kept_followed", { count: unfinished })),
     h(
       "ol.lp-findings.lp-faults.lp-kept",
-      null,
       batches.map(({ step, said, scene }) =>
         h(
           "li.lp-finding",
           { "data-step": step },
-          h("div.lp-finding-head", null, h("strong", null, say("doctor.kept_step", { step: grouped(step) }))),
-          h("p", null, said),
+          h("div.lp-finding-head", h("strong", say("doctor.kept_step", { step: grouped(step) }))),
+          h("p", said),
           h("a.lp-button", { href: `./#${scene}` }, say("doctor.kept_open")),
         ),
       ),
@@ -86,7 +83,6 @@ function SavedBatches({ batches, unfinished, folder }) {
 const Plot = ({ title, heading, found }) =>
   h(
     "div.lp-run-plot",
-    null,
     hosted({
       kind: "figure",
       make: (root) => lineChart(root, { key: title, height: 260, heading }),

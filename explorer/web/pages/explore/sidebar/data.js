@@ -15,7 +15,7 @@ import { RulesFold } from "./rules.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
-/** @type {Record<Source, import("preact").FunctionComponent<Properties>>} */
+/** @type {Record<Source, import("../../../kit/types").Component<Properties>>} */
 const PANELS = { example: ExamplePanel, table: TablePanel, file: FilePanel, random: RandomPanel };
 
 /** @param {Properties} properties */
@@ -29,7 +29,7 @@ export function DataFold({ page, reading }) {
     Fold,
     {
       title: group(
-        h("span", null, say("ui.data_and_encoder")),
+        h("span", say("ui.data_and_encoder")),
         " ",
         h("small", { "data-batch-text": "" }, name || data.file || say(`source.${data.source}`)),
       ),
@@ -80,7 +80,7 @@ function ExamplePanel({ page }) {
       options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
       change: (id) => page.set({ data: { source: "example", example: id } }),
     }),
-    h("p.lp-note", null, [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
+    h("p.lp-note", [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
     page.batch?.editable
       ? h(
           "button.lp-button",
@@ -108,9 +108,9 @@ function TablePanel({ page }) {
   const key = page.limited ? "ui.table_limited" : "ui.rows_entered";
   const entered = [say(key, { count, most: pageData.limits.pairs }), page.madeOf()];
   return group(
-    h("p.lp-note", null, say("ui.table_about")),
+    h("p.lp-note", say("ui.table_about")),
     h("button.lp-button", { type: "button", onClick: () => page.publish("edit") }, say("ui.edit_pairs")),
-    h("p.lp-note", null, count ? entered.filter(Boolean).join(" ") : ""),
+    h("p.lp-note", count ? entered.filter(Boolean).join(" ") : ""),
   );
 }
 

@@ -65,12 +65,11 @@ export function EncoderFold({ page }) {
     ),
     h(
       "div.lp-row",
-      null,
       h("button.lp-button", { type: "button", onClick: take }, say("ui.use_encoder")),
       isEmbedded(page)
         ? null
         : h("button.lp-button", { type: "button", onClick: () => useEmbedded(page) }, say("ui.embedded_encoder")),
     ),
-    h("p.lp-note", null, cross_encoder ? say("ui.cross_now", { name: cross_encoder }) : encoderNow(page)),
+    h("p.lp-note", cross_encoder ? say("ui.cross_now", { name: cross_encoder }) : encoderNow(page)),
   );
 }

@@ -102,7 +102,7 @@ export function FilePanel({ page, reading }) {
   const isDrawn = !reading.isUndecided && page.heldFile() !== null;
   return group(
     h(FilePicker, { id: "lp-file", take: (file) => reading.read(file) }),
-    h("p.lp-note", null, noteOf(page, reading)),
+    h("p.lp-note", noteOf(page, reading)),
     isDrawn ? h(DrawFields, { reading: page.scenario.data.reading, change: (draw) => reading.draw(draw) }) : null,
     reading.offered ? h(Columns, { reading, offered: reading.offered }) : null,
   );
@@ -136,7 +136,6 @@ function Columns({ reading, offered: { answer, options } }) {
   const roles = useDraft(chosen);
   return h(
     "div.lp-columns",
-    null,
     h(EncodingField, { encoding, encodings, change: (next) => reading.readAgain({ encoding: next }) }),
     h(ColumnFields, {
       columns,
@@ -180,12 +179,10 @@ function DrawFields({ reading: { draw, batches, whole, batch_rows: rows }, chang
   const able = samplers.filter((name) => !rows || name !== "group_by_label");
   return h(
     "div.lp-draw",
-    null,
     h(
       "div.lp-row.lp-wrap",
-      null,
       step("sampler.previous", -1, draw.number === 0),
-      h("span.lp-note", null, say("sampler.place", { number: draw.number + 1, batches })),
+      h("span.lp-note", say("sampler.place", { number: draw.number + 1, batches })),
       step("sampler.next", 1, batches < 2 && inOrder),
     ),
     h(Slider, {

@@ -61,20 +61,16 @@ function Needs({ page }) {
     hasTexts(page) ? h("button.lp-button", { type: "button", onClick: () => reveal(id) }, say(key)) : null;
   return h(
     "div.lp-panel",
-    null,
     form.asks_guide
-      ? group(
-          isShown ? h("p.lp-note", null, guideWords(data, batch.guided)) : null,
-          choose("lp-guide", "ui.choose_guide"),
-        )
+      ? group(isShown ? h("p.lp-note", guideWords(data, batch.guided)) : null, choose("lp-guide", "ui.choose_guide"))
       : null,
     form.asks_teacher
       ? group(
-          isShown ? h("p.lp-note", null, teacherWords(data, batch.taught)) : null,
+          isShown ? h("p.lp-note", teacherWords(data, batch.taught)) : null,
           choose("lp-teacher", "ui.choose_teacher"),
         )
       : null,
-    lacksOwn ? h("p.lp-note", null, say("ui.no_own_negatives")) : null,
+    lacksOwn ? h("p.lp-note", say("ui.no_own_negatives")) : null,
   );
 }
 

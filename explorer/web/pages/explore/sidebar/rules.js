@@ -24,7 +24,7 @@ export function RulesFold({ page }) {
       inForce: batch ?? undefined,
       change: (changed) => page.set({ rules: changed }),
     }),
-    h("ul.lp-rules", null, batch && linesOf(batch).map((line) => h("li", { key: line }, line))),
+    h("ul.lp-rules", batch && linesOf(batch).map((line) => h("li", { key: line }, line))),
     h(Checkbox, {
       name: say("ui.extra_negatives"),
       checked: rules.extra_negatives,

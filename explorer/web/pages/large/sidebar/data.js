@@ -15,7 +15,7 @@ import { FilePanel } from "./file.js";
 const KINDS = ["random", "file", "explore"];
 const SIZES = [10_000, 100_000, 1_000_000];
 const RANDOM = ["labels", "grades", "dimension", "agreement", "mislabelled", "imbalance", "hard_negatives", "seed"];
-/** @type {Record<Kind, import("preact").FunctionComponent<Properties & { wanted: string }>>} */
+/** @type {Record<Kind, import("../../../kit/types").Component<Properties & { wanted: string }>>} */
 const PANELS = { random: RandomPanel, file: FilePanel, explore: ExplorePanel };
 
 /** @param {Properties & { wanted: string }} properties */
@@ -26,7 +26,7 @@ export function DataFold({ page, description, wanted }) {
   return h(
     Fold,
     {
-      title: group(h("span", null, say("large.data")), " ", h("small", { "data-batch-text": "" }, called)),
+      title: group(h("span", say("large.data")), " ", h("small", { "data-batch-text": "" }, called)),
       kind: "lp-fold",
     },
     h(Tabs, {
@@ -42,7 +42,7 @@ export function DataFold({ page, description, wanted }) {
         else page.publish("state");
       },
     }),
-    tab.now === source.kind ? null : h("p.lp-note", null, say(`large.still.${tab.now}`, { source: called })),
+    tab.now === source.kind ? null : h("p.lp-note", say(`large.still.${tab.now}`, { source: called })),
     h(TabPanel, { id: "lp-large-source", chosen: tab.now }, h(PANELS[tab.now], { page, description, wanted })),
   );
 }
@@ -61,7 +61,6 @@ function RandomPanel({ page, wanted }) {
     h(RandomFields, { ...fields, names: ["pairs"], hidden: [], looks: { pairs: { logarithmic: true } }, change }),
     h(
       "div.lp-sizes",
-      null,
       SIZES.map((size) =>
         h("button.lp-button", { key: size, type: "button", onClick: () => change("pairs", size) }, grouped(size)),
       ),
@@ -76,7 +75,7 @@ function ExplorePanel({ page }) {
   const draft = useDraft(page.store.state.source.link || (stored("scene") ?? ""));
   const open = () => page.change({ source: { kind: "explore", link: draft.now.trim().replace(/^.*#/, "") } });
   return group(
-    h("p.lp-note", null, say("large.explore_note")),
+    h("p.lp-note", say("large.explore_note")),
     h(TextField, {
       name: say("large.link"),
       id: "lp-large-link",

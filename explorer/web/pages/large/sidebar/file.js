@@ -77,7 +77,7 @@ export function FilePanel({ page, description }) {
       take: (file, name) => page.change({ source: { kind: "file", file, name, columns: {}, encoder: chosen() } }),
     }),
     found ? h(Columns, { page, file: found.file }) : null,
-    h("p.lp-note", null, say("large.encoder_note")),
+    h("p.lp-note", say("large.encoder_note")),
     h(TextField, {
       name: say("ui.encoder"),
       id: "lp-large-encoder",
@@ -117,7 +117,6 @@ function Columns({ page, file }) {
   const set = (source) => page.change({ source });
   return h(
     "div.lp-columns",
-    null,
     h(EncodingField, { ...file, change: (encoding) => set({ encoding, header: null, columns: {} }) }),
     file.columns.length
       ? group(
