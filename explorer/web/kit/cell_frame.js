@@ -59,10 +59,7 @@ class CellFrame {
   constructor({ layers, called, choose, stage, beside = [], below = [], scale = (bar) => bar, hand }) {
     /** @type {Record<string, HTMLButtonElement>} */
     this.tabs = Object.fromEntries(
-      layers.map((name) => [
-        name,
-        worded("button.lp-tab", called(name), { type: "button", role: "tab", onclick: () => choose(name) }),
-      ]),
+      layers.map((name) => [name, worded("button.lp-tab", called(name), { role: "tab", onclick: () => choose(name) })]),
     );
     this.tabList = h("div.lp-tabs", { role: "tablist" }, Object.values(this.tabs));
     this.cells = cellStage(stage);

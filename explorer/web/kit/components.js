@@ -122,7 +122,6 @@ export const Tabs = ({ id, label, names, chosen, title, choose }) =>
         "button.lp-tab",
         {
           key: name,
-          type: "button",
           role: "tab",
           id: `${id}-${name}`,
           tabIndex: name === (names.includes(chosen) ? chosen : names[0]) ? 0 : -1,
@@ -203,7 +202,7 @@ export const Paste = ({ text }) =>
   h(
     "div.lp-row.lp-paste",
     h("code", text),
-    h("button.lp-button", { type: "button", onClick: () => navigator.clipboard.writeText(text) }, say("ui.copy")),
+    h("button.lp-button", { onClick: () => navigator.clipboard.writeText(text) }, say("ui.copy")),
   );
 
 /**
@@ -225,7 +224,7 @@ export function ProblemBox({ page, isShown }) {
     { role: "alert", hidden: !message },
     message && say(message.key, message.values),
     message && !problem && "about" in message && isShown ? h("p", say("ui.still_shown")) : null,
-    remedies.map(({ key, act }) => h("button.lp-button", { type: "button", onClick: act }, say(key))),
+    remedies.map(({ key, act }) => h("button.lp-button", { onClick: act }, say(key))),
   );
 }
 

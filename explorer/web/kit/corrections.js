@@ -43,8 +43,8 @@ export function verdictOf({ pair, label: labelOf, fitting, editable, correct }) 
       if (label.value.trim() !== "") decide(label.value.trim());
     },
   });
-  const fit = h("button.lp-button", { type: "button", onclick: () => decide(String(fitting())) });
-  const out = h("button.lp-button", { type: "button", onclick: () => decide("") });
+  const fit = h("button.lp-button", { onclick: () => decide(String(fitting())) });
+  const out = h("button.lp-button", { onclick: () => decide("") });
   const box = h("div.lp-row.lp-wrap.lp-verdict-of-pair", label, fit, out);
   box.addEventListener("lp-row", () => {
     label.value = String(labelOf());
@@ -73,8 +73,8 @@ export function correctionsList({ note, undo, take }) {
     list,
     h(
       "div.lp-row.lp-wrap",
-      worded("button.lp-button", "ui.take_corrected", { type: "button", onclick: () => take("corrected_csv") }),
-      worded("button.lp-button", "ui.take_corrections", { type: "button", onclick: () => take("changes_csv") }),
+      worded("button.lp-button", "ui.take_corrected", { onclick: () => take("corrected_csv") }),
+      worded("button.lp-button", "ui.take_corrections", { onclick: () => take("changes_csv") }),
     ),
   );
 
@@ -90,7 +90,7 @@ export function correctionsList({ note, undo, take }) {
           " ",
           h("span", `${a} | ${b}`),
           " ",
-          worded("button.lp-crumb", "ui.undo", { type: "button", onclick: () => undo(a, b) }),
+          worded("button.lp-crumb", "ui.undo", { onclick: () => undo(a, b) }),
         ),
       ),
     );

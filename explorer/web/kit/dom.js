@@ -98,11 +98,7 @@ export const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key,
  * @param {() => void} fill
  */
 export function asTable(kind, table, fill) {
-  const button = worded(kind, "ui.as_table", {
-    type: "button",
-    "aria-pressed": "false",
-    onclick: () => show(Boolean(table.hidden)),
-  });
+  const button = worded(kind, "ui.as_table", { "aria-pressed": "false", onclick: () => show(Boolean(table.hidden)) });
   const refill = () => {
     if (!table.hidden) fill();
   };

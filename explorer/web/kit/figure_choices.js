@@ -40,9 +40,7 @@ export const figureLook = (format = "svg") => ({
  * @param {(look: ReturnType<typeof figureLook>, ratio: number) => unknown} take
  */
 export const figureButtons = (tag, take) => [
-  ...FORMATS.map(({ key, format, ratio }) =>
-    worded(tag, key, { type: "button", onclick: () => take(figureLook(format), ratio) }),
-  ),
+  ...FORMATS.map(({ key, format, ratio }) => worded(tag, key, { onclick: () => take(figureLook(format), ratio) })),
   choices(),
 ];
 

@@ -22,7 +22,6 @@ export default function header(root, page, server) {
   const nextLanguage = () => codes[(codes.indexOf(language()) + 1) % codes.length];
 
   const languageButton = h("button.lp-quiet", {
-    type: "button",
     id: "lp-language",
     onclick: async () => {
       if (!(await speak(nextLanguage()))) page.warn(GONE);
@@ -30,12 +29,7 @@ export default function header(root, page, server) {
   });
   const themeButton = h(
     "button.lp-quiet",
-    {
-      type: "button",
-      id: "lp-theme",
-      "data-title": "ui.theme",
-      onclick: () => setTheme(!isDark()),
-    },
+    { id: "lp-theme", "data-title": "ui.theme", onclick: () => setTheme(!isDark()) },
     "◐",
   );
   // Every page is served below the same address; one below another is reached from that one.
@@ -121,7 +115,6 @@ const skipLink = () =>
  */
 function copyButton(page, linkOf) {
   const button = worded("button.lp-quiet", "ui.copy_link", {
-    type: "button",
     onclick: async () => {
       if (page.tooLong) {
         page.warn({ key: "ui.link_too_long", values: {} });
@@ -152,7 +145,6 @@ function copyButton(page, linkOf) {
  */
 const forgetButton = (page, server) =>
   worded("button.lp-crumb", "ui.forget_mine", {
-    type: "button",
     id: "lp-forget",
     onclick: async () => {
       if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;

@@ -17,7 +17,6 @@ import { say } from "./words.js";
 export function fileArrival(page, { id, kinds, most, note, put, take }) {
   const arriving = h("progress", { hidden: true, max: 1 });
   const giveUp = worded("button.lp-button", "ui.stop", {
-    type: "button",
     hidden: true,
     onclick: () => {
       sending = null;

@@ -82,12 +82,7 @@ function Part({ id, part: { loss, prefixes, queued }, change, remove }) {
       remove
         ? h(
             "button.lp-button.lp-quiet",
-            {
-              type: "button",
-              title: say("ui.combine.without"),
-              "aria-label": say("ui.combine.without"),
-              onClick: remove,
-            },
+            { title: say("ui.combine.without"), "aria-label": say("ui.combine.without"), onClick: remove },
             "×",
           )
         : null,

@@ -100,11 +100,7 @@ export class Matrix {
     };
     this.note = h("p.lp-note", { hidden: true });
     this.spoken = h("div.lp-spoken", { "aria-live": "polite" });
-    this.whole = worded("button.lp-button", "ui.whole_matrix", {
-      type: "button",
-      hidden: true,
-      onclick: () => this.zoom(null),
-    });
+    this.whole = worded("button.lp-button", "ui.whole_matrix", { hidden: true, onclick: () => this.zoom(null) });
     this.table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
     this.asTable = asTable("button.lp-button", this.table, () => this.data && this.#fillTable(this.data));
     this.head = h("div.lp-title", this.title, h("span.lp-fill"), this.whole, tools);

@@ -26,19 +26,15 @@ export function presenting(page) {
 
   const button = h(
     "button.lp-quiet",
-    { type: "button", id: "lp-present", "data-title": "ui.present", onclick: () => present(!inside()) },
+    { id: "lp-present", "data-title": "ui.present", onclick: () => present(!inside()) },
     "⤢",
   );
   const drawer = h(
     "button.lp-button",
-    { type: "button", id: "lp-drawer", "data-title": "ui.drawer", onclick: () => pull(!drawn()) },
+    { id: "lp-drawer", "data-title": "ui.drawer", onclick: () => pull(!drawn()) },
     "☰",
   );
-  const leave = worded("button.lp-button", "ui.leave_presentation", {
-    type: "button",
-    id: "lp-leave",
-    onclick: () => present(false),
-  });
+  const leave = worded("button.lp-button", "ui.leave_presentation", { id: "lp-leave", onclick: () => present(false) });
   const bar = h("div.lp.lp-present-bar", drawer, leave);
   body.append(bar);
 

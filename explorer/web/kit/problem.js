@@ -23,7 +23,7 @@ export function problemBox(page, isShown) {
     box.replaceChildren(
       say(message.key, message.values),
       isStillShown ? h("p", say("ui.still_shown")) : "",
-      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
+      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { onclick: act })),
     );
   }
   page.on("problem", complain);

@@ -30,7 +30,7 @@ function Waiting({ page }) {
     h("span", words),
     seconds ? h("span", say("progress.elapsed", { seconds: grouped(seconds) })) : null,
     progress?.total ? h("progress", { max: progress.total, value: progress.done, "aria-label": words }) : null,
-    progress ? h("button.lp-button", { type: "button", onClick: () => page.cancel() }, say("ui.cancel")) : null,
+    progress ? h("button.lp-button", { onClick: () => page.cancel() }, say("ui.cancel")) : null,
   );
 }
 

@@ -66,7 +66,7 @@ export function slider(options) {
     for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : (label ?? ""));
   };
   const fill = () => track.style.setProperty("--lp-fill", `${Number(track.value) / 10}%`);
-  const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
+  const reset = h("button.lp-square", { "data-title": "ui.reset" }, "↺");
   track.addEventListener("input", () => {
     const v = tidy(ofTrack(Number(track.value) / 1000));
     take(v);

@@ -22,12 +22,7 @@ const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc,.np
  */
 export function tabbed({ called, names, tabId, label }, choose) {
   const tabs = names.map((name) =>
-    worded("button.lp-tab", called(name), {
-      type: "button",
-      role: "tab",
-      id: `${tabId}-${name}`,
-      onclick: () => choose(name),
-    }),
+    worded("button.lp-tab", called(name), { role: "tab", id: `${tabId}-${name}`, onclick: () => choose(name) }),
   );
   return {
     element: h("div.lp-tabs", { role: "tablist", "aria-label": say(label) }, tabs),
@@ -45,12 +40,7 @@ export function tabbed({ called, names, tabId, label }, choose) {
  */
 export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds" }, take) {
   const chooser = h("input", { type: "file", id, accept: FILES, hidden: true });
-  const drop = h(
-    "button.lp-drop",
-    { type: "button", onclick: () => chooser.click() },
-    worded("b", title),
-    worded("span", kinds),
-  );
+  const drop = h("button.lp-drop", { onclick: () => chooser.click() }, worded("b", title), worded("span", kinds));
   onFile(chooser, drop, take);
   return [chooser, drop];
 }

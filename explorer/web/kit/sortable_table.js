@@ -75,16 +75,11 @@ class SortableTable {
     this.marks = columns.map(() => h("span.lp-arrow", { "aria-hidden": "true" }));
     this.heads = columns.map((column, place) => {
       const sort = () => this.#sort(place);
-      const button = h(
-        "button.lp-sort",
-        { type: "button", onclick: sort },
-        worded("span", column.key),
-        this.marks[place],
-      );
+      const button = h("button.lp-sort", { onclick: sort }, worded("span", column.key), this.marks[place]);
       return h("th", { scope: "col", className: column.wide ? "lp-wide" : "" }, button);
     });
     this.body = h("tbody");
-    this.more = h("button.lp-button.lp-more-rows", { type: "button", hidden: true, onclick: () => this.#unfold() });
+    this.more = h("button.lp-button.lp-more-rows", { hidden: true, onclick: () => this.#unfold() });
     const head = h("thead", h("tr", this.heads));
     this.element = h("table.lp-sortable", { "aria-label": key && say(key) }, head, this.body);
     walkable(this.body);

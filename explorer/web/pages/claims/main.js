@@ -31,12 +31,7 @@ function Choice({ page }) {
     "div.lp-claim-choice",
     h(
       "button.lp-button",
-      {
-        type: "button",
-        onClick: () => page.step(-1),
-        title: say("claims.previous"),
-        "aria-label": say("claims.previous"),
-      },
+      { onClick: () => page.step(-1), title: say("claims.previous"), "aria-label": say("claims.previous") },
       "◀",
     ),
     h(
@@ -59,7 +54,7 @@ function Choice({ page }) {
     ),
     h(
       "button.lp-button",
-      { type: "button", onClick: () => page.step(1), title: say("claims.next"), "aria-label": say("claims.next") },
+      { onClick: () => page.step(1), title: say("claims.next"), "aria-label": say("claims.next") },
       "▶",
     ),
   );

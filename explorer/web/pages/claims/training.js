@@ -23,8 +23,8 @@ export function Training({ page }) {
     h(
       "p.lp-row.lp-wrap",
       isLive
-        ? h("button.lp-button", { type: "button", onClick: () => page.stop() }, say("claims.stop"))
-        : h("button.lp-button.lp-main", { type: "button", disabled: isStarting, onClick: start }, say("claims.train")),
+        ? h("button.lp-button", { onClick: () => page.stop() }, say("claims.stop"))
+        : h("button.lp-button.lp-main", { disabled: isStarting, onClick: start }, say("claims.train")),
       h("span.lp-note", { role: "status" }, isLive ? progressOf(followed) : say("claims.train_about")),
     ),
     followed?.found && !followed.found.parts.length ? h("p", say("claims.unmeasured")) : null,

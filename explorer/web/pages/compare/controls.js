@@ -67,11 +67,11 @@ function SideFields({ page, place }) {
       "div.lp-row",
       h(
         "button.lp-button",
-        { type: "button", title: say("compare.open_on_explore"), onClick: () => openOnExplore(page, place) },
+        { title: say("compare.open_on_explore"), onClick: () => openOnExplore(page, place) },
         say("compare.edit_on_explore"),
       ),
       page.sides.length > pageData.compare.least
-        ? h("button.lp-button", { type: "button", onClick: () => page.remove(place) }, say("compare.remove"))
+        ? h("button.lp-button", { onClick: () => page.remove(place) }, say("compare.remove"))
         : null,
     ),
   );
@@ -86,7 +86,7 @@ function AddLoss({ page }) {
     page.unfold(`side-${page.sides.length}`, true);
     page.add({ loss, convention: "", parameters: {} });
   }
-  return h("button.lp-button", { type: "button", id: "lp-add-side", onClick: addUsual }, say("compare.add"));
+  return h("button.lp-button", { id: "lp-add-side", onClick: addUsual }, say("compare.add"));
 }
 
 /** @type {(page: import("./state.js").ComparePage, place: number) => Promise<void>} */
@@ -178,7 +178,7 @@ function OwnPairs({ page }) {
   const count = page.store.state.data.rows.length;
   return group(
     h("p.lp-note", count ? say("compare.rows", { count }) : say("compare.no_rows")),
-    h("button.lp-button", { type: "button", onClick: () => openOnExplore(page, 0) }, say("compare.edit_on_explore")),
+    h("button.lp-button", { onClick: () => openOnExplore(page, 0) }, say("compare.edit_on_explore")),
   );
 }
 

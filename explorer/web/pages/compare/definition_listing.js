@@ -55,5 +55,5 @@ const Code = ({ page, place, text, step }) =>
     "td",
     step === null
       ? h("code", text)
-      : h("button.lp-code-line", { type: "button", onClick: () => page.lookAt([[place, step]]) }, h("code", text)),
+      : h("button.lp-code-line", { onClick: () => page.lookAt([[place, step]]) }, h("code", text)),
   );

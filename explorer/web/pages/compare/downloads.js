@@ -20,9 +20,7 @@ export const SaveButtons = ({ buttons, figure }) =>
     h(
       "div.lp-downloads",
       figure ? h(FigureButtons, { button: "button.lp-crumb", kind: "div.lp-downloads", save: figure }) : null,
-      buttons.map(([key, act]) =>
-        h("button.lp-crumb", { key, type: "button", "data-take": key, onClick: act }, say(key)),
-      ),
+      buttons.map(([key, act]) => h("button.lp-crumb", { key, "data-take": key, onClick: act }, say(key))),
     ),
   );
 

@@ -72,7 +72,6 @@ function Cell({ page, row, column }) {
     h(
       "button.lp-agrees",
       {
-        type: "button",
         title: label,
         "aria-label": label,
         "aria-pressed": isChosen ? "true" : "false",

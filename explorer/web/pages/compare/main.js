@@ -111,7 +111,7 @@ function AskOfExample({ page }) {
   const example = say(`example.${exampleOf(question)}.title`);
   return h(
     "button.lp-button",
-    { type: "button", onClick: () => page.openQuestion(question, true) },
+    { onClick: () => page.openQuestion(question, true) },
     say("compare.ask_of_example", { example }),
   );
 }

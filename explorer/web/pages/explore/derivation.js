@@ -47,7 +47,7 @@ class Derivation {
    */
   #button(by, key, sign) {
     const walk = () => this.go(this.step + by);
-    return h("button.lp-square", { type: "button", tabIndex: -1, "data-title": key, onclick: walk }, sign);
+    return h("button.lp-square", { tabIndex: -1, "data-title": key, onclick: walk }, sign);
   }
 
   // Counted from the step asked for, so that quick presses are not lost to a slow answer.
@@ -203,7 +203,6 @@ function stepLink(page, word, { index, label, go }) {
   return h(
     "button.lp-ref",
     {
-      type: "button",
       tabIndex: -1,
       onclick: (/** @type {Event} */ event) => {
         event.stopPropagation();

@@ -17,7 +17,7 @@ export default function lever(root, page) {
   const moves = !isOpened && !switchedOff && stored(SEEN) === null;
   const list = parameterList((name, value) => page.setParameter(name, value));
   const motion = leverMotion(page, show);
-  const button = h("button.lp-square", { type: "button", onclick: motion.toggle });
+  const button = h("button.lp-square", { onclick: motion.toggle });
   root.append(list.element, button);
 
   function show() {

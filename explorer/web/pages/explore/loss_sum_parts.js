@@ -92,7 +92,7 @@ function EqualWeight({ page, part: { weight, equal } }) {
   const title = say("ui.parts.equal.set");
   const rounded = Math.min(maximum, Math.max(minimum, Number(equal.toPrecision(3))));
   const set = () => page.set({ parameters: { ...page.scenario.parameters, [weight]: rounded } });
-  return h("button.lp-button", { type: "button", title, "aria-label": title, onClick: set }, written(equal, 3));
+  return h("button.lp-button", { title, "aria-label": title, onClick: set }, written(equal, 3));
 }
 
 /** @param {Properties} properties */

@@ -68,6 +68,6 @@ const Offer = ({ step, follows, open, follow }) =>
     "p.lp-row",
     { role: "status" },
     h("span", step ? say("ui.newer_step", { step }) : say("ui.newer_none")),
-    step ? h("button.lp-button", { type: "button", onClick: open }, say("ui.newer_open")) : null,
+    step ? h("button.lp-button", { onClick: open }, say("ui.newer_open")) : null,
     h(Checkbox, { name: say("ui.newer_follow"), checked: follows, change: follow }),
   );

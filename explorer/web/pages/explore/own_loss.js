@@ -101,8 +101,8 @@ class OwnEditor {
   }
 
   #element() {
-    const save = worded("button.lp-button.lp-main", "ui.own_save", { type: "button", onclick: () => this.write() });
-    const again = worded("button.lp-button", "ui.own_reload", { type: "button", onclick: () => this.read(true) });
+    const save = worded("button.lp-button.lp-main", "ui.own_save", { onclick: () => this.write() });
+    const again = worded("button.lp-button", "ui.own_reload", { onclick: () => this.read(true) });
     return h(
       "details.lp-table.lp-own",
       { ontoggle: () => this.element.open && !this.digest && this.read() },

@@ -218,7 +218,7 @@ function moreMetrics(page, server, loss) {
  */
 function positivesRule(page) {
   const positives = h("span");
-  const rule = worded("button.lp-crumb", "ui.change_rule", { type: "button", onclick: () => page.publish("rules") });
+  const rule = worded("button.lp-crumb", "ui.change_rule", { onclick: () => page.publish("rules") });
   const element = h("p.lp-note.lp-basis", { hidden: true }, positives, " ", rule);
   return {
     element,

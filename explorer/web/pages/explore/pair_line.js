@@ -40,7 +40,7 @@ export function pairLine(cells, { isEditable, remove, point }) {
   ];
   const button = h(
     "button.lp-square",
-    { type: "button", hidden: !isEditable, "data-title": "ui.delete_row", onclick: () => remove(line) },
+    { hidden: !isEditable, "data-title": "ui.delete_row", onclick: () => remove(line) },
     "×",
   );
   const line = h(

@@ -22,7 +22,7 @@ class PairTable {
     this.count = h("span.lp-note");
     this.hint = worded("p.lp-note", "ui.paste_hint");
     /** @type {(key: string, act: () => void, more?: object) => HTMLButtonElement} */
-    const button = (key, act, more) => worded("button.lp-button", key, { type: "button", onclick: act, ...more });
+    const button = (key, act, more) => worded("button.lp-button", key, { onclick: act, ...more });
     this.add = button("ui.add_row", () => inputsOf(this.addRow())[0].focus(), { id: "lp-add-row" });
     this.clear = button("ui.clear_table", () => this.replace([]));
     this.undo = button("ui.undo", () => this.replace(this.cleared), { hidden: true });

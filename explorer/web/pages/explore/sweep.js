@@ -237,7 +237,7 @@ function Trials({ page, server, found: { trials, parameter } }) {
   return h(
     "div.lp-row.lp-wrap",
     trials?.values.length
-      ? h("button.lp-button", { type: "button", id: "lp-sweep-trials", disabled: isStarting, onClick: start }, words)
+      ? h("button.lp-button", { id: "lp-sweep-trials", disabled: isStarting, onClick: start }, words)
       : null,
     h(
       "p.lp-note",

@@ -18,19 +18,14 @@ export default function takeaway(root, page, server) {
   let reading = "";
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", {
-    type: "button",
     hidden: true,
     onclick: () => navigator.clipboard.writeText(code.textContent ?? ""),
   });
-  const zip = worded("button.lp-button", "take.code_zip", {
-    type: "button",
-    hidden: true,
-    onclick: () => save(`${reading}_zip`),
-  });
+  const zip = worded("button.lp-button", "take.code_zip", { hidden: true, onclick: () => save(`${reading}_zip`) });
   const opener = h("input", { type: "file", accept: ".json", hidden: true });
 
   /** @type {(key: string, act: () => void) => HTMLButtonElement} */
-  const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
+  const button = (key, act) => worded("button.lp-button", key, { onclick: act });
   /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", worded("span.lp-what", key), ...buttons);
   /** @param {string} what */

@@ -124,9 +124,8 @@ export function spreadPart(page, server, boxes) {
     places[name] = h("div.lp-spread");
     box.append(places[name]);
   }
-  const toggle = h("button.lp-button", { type: "button", id: "lp-spread", onclick: () => turn(!on) });
+  const toggle = h("button.lp-button", { id: "lp-spread", onclick: () => turn(!on) });
   const save = worded("button.lp-crumb", "ui.spread_csv", {
-    type: "button",
     onclick: () => found && saveCsv(page.scenario.loss, found),
   });
   const about = h("span");

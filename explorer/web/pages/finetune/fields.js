@@ -20,7 +20,7 @@ export const Note = ({ text, ...more }) => (text ? h("p.lp-note", more, text) : 
 
 /** @param {{ name: string, id?: string, disabled?: boolean, kind?: string, act: () => void }} properties */
 export const Button = ({ name, id, disabled, kind = "lp-button", act }) =>
-  h("button", { type: "button", class: kind, id, disabled, onClick: act }, name);
+  h("button", { class: kind, id, disabled, onClick: act }, name);
 
 /**
  * A box for a number of the page's state; one that does not fit is marked, and not taken.

@@ -194,7 +194,6 @@ function LossList({ page }) {
           h(
             "button.lp-kept-name",
             {
-              type: "button",
               "aria-pressed": place === now ? "true" : "false",
               title: say("finetune.edit", { name }),
               onClick: () => page.putForms(forms, place),
@@ -202,11 +201,7 @@ function LossList({ page }) {
             name,
           ),
           forms.length > 1
-            ? h(
-                "button.lp-quiet",
-                { type: "button", "aria-label": without, title: without, onClick: () => leave(place) },
-                "✕",
-              )
+            ? h("button.lp-quiet", { "aria-label": without, title: without, onClick: () => leave(place) }, "✕")
             : null,
         );
       }),

@@ -71,7 +71,6 @@ function Verdict({ page, groups, runs, titles }) {
           "button.lp-button.lp-looked",
           {
             key: id,
-            type: "button",
             "aria-pressed": id === page.shown[0] ? "true" : "false",
             style: { borderBottomColor: `var(--lp-${colour})` },
             onClick: () => page.first(id),

@@ -73,7 +73,7 @@ function Scrubber({ page, isLive }) {
     "div.lp-row.lp-scrub.lp-slider",
     h(
       "button.lp-square",
-      { type: "button", id: "lp-finetune-play", title: play, "aria-label": play, onClick: toggle },
+      { id: "lp-finetune-play", title: play, "aria-label": play, onClick: toggle },
       playing ? "❚❚" : "▶",
     ),
     h("input", {

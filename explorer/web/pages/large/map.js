@@ -342,8 +342,7 @@ class BlockMap {
 }
 
 /** @type {(key: string, sign: string, act: () => void, id?: string | null) => HTMLButtonElement} */
-const arrow = (key, sign, act, id = null) =>
-  h("button.lp-square", { type: "button", id, "data-title": key, onclick: act }, sign);
+const arrow = (key, sign, act, id = null) => h("button.lp-square", { id, "data-title": key, onclick: act }, sign);
 
 /** @type {(page: LargePage, shown: Shown) => string} */
 const whereabouts = ({ window }, { height, width }) =>
@@ -361,7 +360,7 @@ function crumbsOf(page) {
   ];
   return [
     ...way.flatMap(({ part, go }) => [
-      h("button.lp-crumb", { type: "button", onclick: go }, partName(part)),
+      h("button.lp-crumb", { onclick: go }, partName(part)),
       h("span", { "aria-hidden": "true" }, "›"),
     ]),
     h("b", { "aria-current": "true" }, partName(page.window)),

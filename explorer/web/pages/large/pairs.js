@@ -182,7 +182,7 @@ function ColumnHead({ pairs, column }) {
     },
     h(
       "button.lp-sort",
-      { type: "button", onClick: () => pairs.sort(column) },
+      { onClick: () => pairs.sort(column) },
       h("span", say(`large.column.${column}`)),
       h("span.lp-arrow", { "aria-hidden": "true" }, isSorted ? (pairs.falling ? "▼" : "▲") : ""),
     ),
@@ -197,11 +197,7 @@ function Paging({ pairs }) {
     const title = say(`large.${id}`);
     const disabled = pageNumber + by < 0 || pageNumber + by >= pages;
     const act = () => pairs.ask(pageNumber + by);
-    return h(
-      "button.lp-square",
-      { type: "button", id: `lp-large-${id}`, title, "aria-label": title, disabled, onClick: act },
-      sign,
-    );
+    return h("button.lp-square", { id: `lp-large-${id}`, title, "aria-label": title, disabled, onClick: act }, sign);
   };
   return h(
     "div.lp-row",

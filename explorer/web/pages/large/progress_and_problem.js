@@ -52,14 +52,14 @@ function Remedy({ page, about }) {
   if (about === "size" && source.kind === "random") {
     const most = pageData.large.losses[loss].most_drawn;
     const draw = () => page.change({ source: { ...source, random: { ...source.random, pairs: most } } });
-    return h("button.lp-button", { type: "button", onClick: draw }, say("large.use_most", { most: grouped(most) }));
+    return h("button.lp-button", { onClick: draw }, say("large.use_most", { most: grouped(most) }));
   }
   if (!(about in AGAIN)) return null;
   const again = () => {
     page.forgive();
     page.ask();
   };
-  return h("button.lp-button", { type: "button", onClick: again }, say(AGAIN[about]));
+  return h("button.lp-button", { onClick: again }, say(AGAIN[about]));
 }
 
 /** @param {{ page: LargePage }} properties */
@@ -81,7 +81,7 @@ function Underway({ page }) {
     "div.lp-underway",
     h("span", { "aria-live": "polite" }, label),
     h("progress", { "aria-label": label, ...(total ? { max: total, value: done } : {}) }),
-    h("button.lp-button", { type: "button", id: "lp-stop", onClick: () => page.stop() }, say("ui.stop")),
+    h("button.lp-button", { id: "lp-stop", onClick: () => page.stop() }, say("ui.stop")),
   );
 }
 

@@ -5,7 +5,7 @@ import { figureButtons } from "../../kit/figure_choices.js";
 /** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
 export default function takeaway(root, page) {
   /** @type {(key: string, act: () => void) => HTMLButtonElement} */
-  const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
+  const button = (key, act) => worded("button.lp-button", key, { onclick: act });
   /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", worded("span.lp-what", key), ...buttons);
   /** @param {string} what */

@@ -64,7 +64,6 @@ function Teach({ page }) {
           "button.lp-button",
           {
             key: name,
-            type: "button",
             "aria-pressed": place < 0 ? "false" : "true",
             onClick: () => page.set({ list: (place < 0 ? [...others, name] : others).join(",") }),
           },
@@ -74,7 +73,7 @@ function Teach({ page }) {
     ),
     h(
       "button.lp-button",
-      { type: "button", onClick: () => page.set({ list: pageData.learn.lecture.join(",") }) },
+      { onClick: () => page.set({ list: pageData.learn.lecture.join(",") }) },
       say("learn.lecture"),
     ),
   );

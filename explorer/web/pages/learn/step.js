@@ -70,7 +70,6 @@ function Answers({ page, answers }) {
         "button.lp-answer",
         {
           key: text,
-          type: "button",
           class: isRight ? "lp-right" : "",
           "aria-pressed": value === guess ? "true" : "false",
           onClick: () => page.predict(value),
@@ -108,7 +107,7 @@ function Mark({ page, ends: [low, high] }) {
     ),
     h(
       "button.lp-answer",
-      { type: "button", "aria-pressed": draft === guess ? "true" : "false", onClick: () => page.predict(draft) },
+      { "aria-pressed": draft === guess ? "true" : "false", onClick: () => page.predict(draft) },
       draft === guess ? percent(draft) : say("learn.take", { value: percent(draft) }),
     ),
   );
@@ -197,7 +196,7 @@ function Onward({ page }) {
     next
       ? h(
           "button.lp-button.lp-next",
-          { type: "button", onClick: () => page.go(next) },
+          { onClick: () => page.go(next) },
           next.lesson ? say("learn.next", { lesson: say(`learn.${next.lesson}.title`) }) : say("learn.go_on"),
         )
       : null,
@@ -212,7 +211,7 @@ function EmbedButton({ page }) {
   const code = () => element("iframe", { src, title, width: "100%", height: "720" }).outerHTML;
   return h(
     "button.lp-link",
-    { type: "button", onClick: () => navigator.clipboard.writeText(code()).then(() => setCopied(true)) },
+    { onClick: () => navigator.clipboard.writeText(code()).then(() => setCopied(true)) },
     say(copied ? "ui.copied" : "learn.embed"),
   );
 }

@@ -132,8 +132,7 @@ export function mapHand(box, { rest, box: boxed }) {
     event.preventDefault();
   });
   /** @type {(key: string, sign: string, act: () => unknown) => HTMLElement} */
-  const button = (key, sign, act) =>
-    h("button.lp-square", { type: "button", "data-title": key, onclick: () => act() }, sign);
+  const button = (key, sign, act) => h("button.lp-square", { "data-title": key, onclick: () => act() }, sign);
   const boxing = button("map.box", "▭", () => {
     isBoxing = !isBoxing;
     boxing.setAttribute("aria-pressed", String(isBoxing));

@@ -132,7 +132,7 @@ function Choices({ page }) {
     page.hits.length
       ? h(
           "button.lp-button",
-          { type: "button", id: "lp-mark-hits", onClick: () => page.mark(page.pairsOf(page.hits), true) },
+          { id: "lp-mark-hits", onClick: () => page.mark(page.pairsOf(page.hits), true) },
           say("map.mark_hits"),
         )
       : null,
@@ -161,9 +161,7 @@ function Legend({ page }) {
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
     h("span", say("map.width")),
-    (page.found?.first.length ?? 0) > MAX_LINES
-      ? h("span", say("map.lines", { count: grouped(MAX_LINES) }))
-      : null,
+    (page.found?.first.length ?? 0) > MAX_LINES ? h("span", say("map.lines", { count: grouped(MAX_LINES) })) : null,
   );
 }
 
@@ -210,12 +208,7 @@ function Marked({ page }) {
           h("small", say("map.gradient", { value: number(gradient[pair], 3) })),
           h(
             "button.lp-square",
-            {
-              type: "button",
-              title: say("map.unmark"),
-              "aria-label": say("map.unmark"),
-              onClick: () => page.toggle(pair),
-            },
+            { title: say("map.unmark"), "aria-label": say("map.unmark"), onClick: () => page.toggle(pair) },
             "×",
           ),
         ),
@@ -223,12 +216,8 @@ function Marked({ page }) {
     ),
     page.store.state.run || page.batch === LARGE
       ? null
-      : h("button.lp-button", { type: "button", id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
-    h(
-      "button.lp-button",
-      { type: "button", id: "lp-unmark-all", onClick: () => page.mark([], false) },
-      say("map.unmark_all"),
-    ),
+      : h("button.lp-button", { id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
+    h("button.lp-button", { id: "lp-unmark-all", onClick: () => page.mark([], false) }, say("map.unmark_all")),
   );
 }
 
@@ -281,7 +270,7 @@ function Changed({ page }) {
           { key: place },
           h(
             "button.lp-link",
-            { type: "button", "data-batch-text": "", onClick: () => page.set({ search: sentences[place] }) },
+            { "data-batch-text": "", onClick: () => page.set({ search: sentences[place] }) },
             sentences[place],
           ),
           ` ${say("map.replaced", { count: changed[place], all: neighbours })}`,

@@ -54,7 +54,6 @@ function Presets({ page }) {
         "button.lp-button",
         {
           key: one.name,
-          type: "button",
           id: `lp-preset-${one.name}`,
           "aria-pressed": one.name === preset?.name ? "true" : "false",
           onClick: () => page.choose(one),

@@ -10,11 +10,7 @@ export function Playback({ page }) {
   const { at, last, isPlaying, filmed, moves } = page;
   /** @type {(id: string, key: string, sign: string, act: () => void) => any} */
   const button = (id, key, sign, act) =>
-    h(
-      "button.lp-button",
-      { type: "button", id, title: say(key), "aria-label": say(key), disabled: !filmed, onClick: act },
-      sign,
-    );
+    h("button.lp-button", { id, title: say(key), "aria-label": say(key), disabled: !filmed, onClick: act }, sign);
   return h(
     "div.lp-transport",
     { role: "group", "aria-label": say("sphere.film") },
@@ -39,7 +35,7 @@ export function Playback({ page }) {
     moves.length
       ? h(
           "button.lp-button",
-          { type: "button", id: "lp-put-back", onClick: () => page.set({ steps: { moves: [] } }) },
+          { id: "lp-put-back", onClick: () => page.set({ steps: { moves: [] } }) },
           say("sphere.put_back", { count: moves.length / MOVE, most: pageData.sphere.moves }),
         )
       : null,

@@ -213,7 +213,7 @@ function FoundCurves({ page, answer, sides, found }) {
       },
       h(
         "button.lp-button",
-        { type: "button", disabled: at === null || !lines.length, onClick: () => setAll(at) },
+        { disabled: at === null || !lines.length, onClick: () => setAll(at) },
         say("compare.vary.set"),
       ),
     ),

@@ -113,7 +113,7 @@ function ChangedPair({ page, options: { change, pair, by } }) {
     isKnown && last.current !== pair
       ? h(
           "button.lp-button",
-          { type: "button", onClick: () => page.set({ pair: last.current }) },
+          { onClick: () => page.set({ pair: last.current }) },
           say("compare.vary.pointed", { pair: page.numberOf(last.current) }),
         )
       : null,

@@ -133,14 +133,8 @@ function EncoderFields({ page }) {
     }),
     h(
       "div.lp-row.lp-wrap",
-      h("button.lp-button", { type: "button", id: "lp-doctor-encode", onClick: encode }, say("doctor.encode")),
-      encoder
-        ? h(
-            "button.lp-button",
-            { type: "button", onClick: () => page.data.set({ encoder: "" }) },
-            say("doctor.without"),
-          )
-        : null,
+      h("button.lp-button", { id: "lp-doctor-encode", onClick: encode }, say("doctor.encode")),
+      encoder ? h("button.lp-button", { onClick: () => page.data.set({ encoder: "" }) }, say("doctor.without")) : null,
     ),
     h("p.lp-note", say("doctor.encoder_note")),
     h(NumberBox, {

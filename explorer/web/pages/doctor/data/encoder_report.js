@@ -56,7 +56,7 @@ function Mining({ data }) {
       "div.lp-row.lp-wrap",
       h(MiningBox, { name: "negatives", title: "doctor.mine_each", ends: negatives, step: 1, settings, set }),
       h(MiningBox, { name: "margin", title: "doctor.mine_margin", ends: margin, step: 0.01, settings, set }),
-      h("button.lp-button", { type: "button", onClick: () => data.mine() }, say("doctor.take_mined")),
+      h("button.lp-button", { onClick: () => data.mine() }, say("doctor.take_mined")),
     ),
     h(Paste, { text: `mine_hard_negatives(dataset, model, num_negatives=${settings.negatives}${share})` }),
   );

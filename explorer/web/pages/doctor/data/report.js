@@ -89,8 +89,7 @@ function Cleaning({ data }) {
   const cleaned = rows < total && !classes ? "cleaned_rows" : "cleaned";
   const key = `doctor${classes ? ".class" : ""}.${changes ? cleaned : "clean_all"}`;
   /** @type {(what: "kept" | "left_out") => import("preact").VNode} */
-  const take = (what) =>
-    h("button.lp-button", { type: "button", onClick: () => data.takeAway(what) }, say(`doctor.take_${what}`));
+  const take = (what) => h("button.lp-button", { onClick: () => data.takeAway(what) }, say(`doctor.take_${what}`));
   return h(
     "div.lp-clean",
     h(

@@ -130,10 +130,6 @@ const Examples = ({ page }) =>
       const more = Object.entries(beside).map(([name, one]) =>
         name === "loss" ? one : `${say(`doctor.known.${name}`)} ${one}`,
       );
-      return h(
-        "button.lp-button",
-        { type: "button", onClick: () => page.begin(example) },
-        [value, ...more].join(" · "),
-      );
+      return h("button.lp-button", { onClick: () => page.begin(example) }, [value, ...more].join(" · "));
     }),
   );

@@ -82,11 +82,7 @@ function ExamplePanel({ page }) {
     }),
     h("p.lp-note", [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
     page.batch?.editable
-      ? h(
-          "button.lp-button",
-          { type: "button", id: "lp-edit-copy", onClick: () => editCopy(page) },
-          say("ui.edit_copy"),
-        )
+      ? h("button.lp-button", { id: "lp-edit-copy", onClick: () => editCopy(page) }, say("ui.edit_copy"))
       : null,
   );
 }
@@ -109,7 +105,7 @@ function TablePanel({ page }) {
   const entered = [say(key, { count, most: pageData.limits.pairs }), page.madeOf()];
   return group(
     h("p.lp-note", say("ui.table_about")),
-    h("button.lp-button", { type: "button", onClick: () => page.publish("edit") }, say("ui.edit_pairs")),
+    h("button.lp-button", { onClick: () => page.publish("edit") }, say("ui.edit_pairs")),
     h("p.lp-note", count ? entered.filter(Boolean).join(" ") : ""),
   );
 }

@@ -65,10 +65,8 @@ export function EncoderFold({ page }) {
     ),
     h(
       "div.lp-row",
-      h("button.lp-button", { type: "button", onClick: take }, say("ui.use_encoder")),
-      isEmbedded(page)
-        ? null
-        : h("button.lp-button", { type: "button", onClick: () => useEmbedded(page) }, say("ui.embedded_encoder")),
+      h("button.lp-button", { onClick: take }, say("ui.use_encoder")),
+      isEmbedded(page) ? null : h("button.lp-button", { onClick: () => useEmbedded(page) }, say("ui.embedded_encoder")),
     ),
     h("p.lp-note", cross_encoder ? say("ui.cross_now", { name: cross_encoder }) : encoderNow(page)),
   );

@@ -174,7 +174,7 @@ function DrawFields({ reading: { draw, batches, whole, batch_rows: rows }, chang
   const inOrder = draw.sampler === "in_order";
   /** @type {(key: string, by: number, disabled: boolean) => import("preact").VNode} */
   const step = (key, by, disabled) =>
-    h("button.lp-button", { type: "button", disabled, onClick: () => redraw({ number: draw.number + by }) }, say(key));
+    h("button.lp-button", { disabled, onClick: () => redraw({ number: draw.number + by }) }, say(key));
   const size = rows ? "sampler.size.rows" : "sampler.size";
   const able = samplers.filter((name) => !rows || name !== "group_by_label");
   return h(

@@ -57,8 +57,7 @@ function Needs({ page }) {
   const lacksOwn = form.knows_owners && batch?.owned === 0 && speaksOfOwn(page);
   if (!form.asks_guide && !form.asks_teacher && !lacksOwn) return null;
   /** @type {(id: string, key: string) => import("preact").VNode | null} */
-  const choose = (id, key) =>
-    hasTexts(page) ? h("button.lp-button", { type: "button", onClick: () => reveal(id) }, say(key)) : null;
+  const choose = (id, key) => (hasTexts(page) ? h("button.lp-button", { onClick: () => reveal(id) }, say(key)) : null);
   return h(
     "div.lp-panel",
     form.asks_guide

@@ -61,9 +61,7 @@ function RandomPanel({ page, wanted }) {
     h(RandomFields, { ...fields, names: ["pairs"], hidden: [], looks: { pairs: { logarithmic: true } }, change }),
     h(
       "div.lp-sizes",
-      SIZES.map((size) =>
-        h("button.lp-button", { key: size, type: "button", onClick: () => change("pairs", size) }, grouped(size)),
-      ),
+      SIZES.map((size) => h("button.lp-button", { key: size, onClick: () => change("pairs", size) }, grouped(size))),
     ),
     h(RandomFields, { ...fields, names: RANDOM, hidden, change }),
   );
@@ -85,6 +83,6 @@ function ExplorePanel({ page }) {
         draft.now = link;
       },
     }),
-    h("button.lp-button", { type: "button", onClick: open }, say("large.open_link")),
+    h("button.lp-button", { onClick: open }, say("large.open_link")),
   );
 }

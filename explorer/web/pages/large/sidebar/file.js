@@ -90,7 +90,6 @@ export function FilePanel({ page, description }) {
     h(
       "button.lp-button",
       {
-        type: "button",
         onClick: () => {
           agree(draft.now);
           page.change({ source: { encoder: chosen() } });
