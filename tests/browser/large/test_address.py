@@ -25,7 +25,7 @@ from tests.sentences import wording
 pytestmark = pytest.mark.browser
 
 
-WHAT = f"[{CHANNEL}.asked, {CHANNEL}.window]"
+WHAT = f"[{CHANNEL}.request, {CHANNEL}.window]"
 
 
 def test_reload_and_a_copied_link_bring_everything_back(

@@ -157,7 +157,7 @@ def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:
     text = "\n".join(["sentence1\tsentence2\tscore", *("\t".join(map(str, row)) for row in rows)])
     upload(large, "graded.tsv", text)
     large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === {len(example.first)}")
-    gradient = large.evaluate(f"{CHANNEL}.asked.loss")
+    gradient = large.evaluate(f"{CHANNEL}.request.loss")
     large.click("#lp-large-on-map")
     large.wait_for_function(f"{MAP}?.drawn && document.querySelector('.lp-plot .main-svg')")
     assert gradient in large.url

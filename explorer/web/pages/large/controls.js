@@ -16,7 +16,7 @@ const FAMILIES = ["split", "smooth", "linear", "in_batch"]; // how a loss is sum
 /** @param {{ page: LargePage, description: FileDescription }} properties */
 function Controls({ page, description }) {
   page.observe("state");
-  const { wanted = "" } = pageData.large.losses[page.asked.loss] ?? {};
+  const { wanted = "" } = pageData.large.losses[page.request.loss] ?? {};
   return group(
     h(LossSection, { page }),
     h(DataFold, { page, description, wanted }),
@@ -27,7 +27,7 @@ function Controls({ page, description }) {
 /** @param {{ page: LargePage }} properties */
 function LossSection({ page }) {
   const { losses, not_here: notHere } = pageData.large;
-  const { loss, parameters: chosen, twins } = page.asked;
+  const { loss, parameters: chosen, twins } = page.request;
   const spec = losses[loss];
   const parameters = spec?.parameters ?? [];
   const rest = parameters.filter((one) => one !== leverOf(parameters)); // the lever stands under the map
@@ -52,7 +52,7 @@ function LossSection({ page }) {
       of: loss,
       parameters: rest,
       values: chosen,
-      change: (name, value) => page.change({ parameters: { ...page.asked.parameters, [name]: value } }),
+      change: (name, value) => page.change({ parameters: { ...page.request.parameters, [name]: value } }),
     }),
     spec?.reads_texts
       ? h(SameTexts, { id: "lp-large-twins", value: twins, change: (next) => page.change({ twins: next }) })
@@ -88,7 +88,7 @@ function RulesFold({ page }) {
     { title: say("ui.rules"), kind: "lp-fold" },
     h(LabelRules, {
       id: "lp-large-",
-      chosen: page.asked.rules,
+      chosen: page.request.rules,
       inForce: found?.rules,
       change: (rules) => page.change({ rules }),
     }),

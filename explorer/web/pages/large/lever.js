@@ -11,7 +11,7 @@ import { Parameters } from "../../kit/scenario_fields.js";
 /** @param {{ page: LargePage }} properties */
 function Lever({ page }) {
   page.observe("state");
-  const { loss, parameters: values } = page.asked;
+  const { loss, parameters: values } = page.request;
   const lever = leverOf(pageData.large.losses[loss]?.parameters ?? []);
   if (!lever) return null;
   return h(Parameters, {

@@ -12,7 +12,7 @@ import { comparison, concentration, explanation, partName, sideName } from "./ma
 
 /** @typedef {import("../../kit/cell_frame.js").Cell} Cell */
 /** @typedef {import("./block_card.js").Facet} Facet */
-/** @typedef {import("./block_card.js").Shown} Shown */
+/** @typedef {import("./block_card.js").UnpackedBlocks} UnpackedBlocks */
 /** @typedef {{ row: number, column: number } & Record<Facet, number>} Block */
 /** @typedef {import("./map_sentences.js").Part} Part */
 /** @typedef {import("./state.js").LargePage} LargePage */
@@ -43,8 +43,8 @@ class BlockMap {
   constructor(root, page) {
     this.root = root;
     this.page = page;
-    /** @type {Shown | null} */
-    this.shown = null;
+    /** @type {UnpackedBlocks | null} */
+    this.blocks = null;
     /** @type {Cell | null} */
     this.pointed = null;
     /** @type {Cell | null} */
@@ -92,7 +92,7 @@ class BlockMap {
       beside: [this.strips.row],
       below: [this.strips.column],
       hand: {
-        view: () => this.shown && { top: 0, left: 0, rows: this.shown.height, columns: this.shown.width },
+        view: () => this.blocks && { top: 0, left: 0, rows: this.blocks.height, columns: this.blocks.width },
         hover: (cell) => this.point(cell),
         pick: (cell) => this.open(cell),
         choose: ({ top, left, rows, columns }) => this.enter([top, left], [top + rows - 1, left + columns - 1]),
@@ -104,7 +104,7 @@ class BlockMap {
 
   #table() {
     /** @type {(side: import("./block_card.js").Side, index: number) => string} */
-    const span = (side, index) => (this.shown ? bandOf(this.shown, side, index) : "");
+    const span = (side, index) => (this.blocks ? bandOf(this.blocks, side, index) : "");
     return sortableTable(
       this.list,
       {
@@ -135,14 +135,14 @@ class BlockMap {
   take() {
     const { answer } = this.page;
     if (!answer) return;
-    const shown = unpacked(answer);
-    this.shown = shown;
+    const blocks = unpacked(answer);
+    this.blocks = blocks;
     this.pointed = null;
     this.frame.grid.settle();
     this.pin();
     this.draw();
     this.describe();
-    if (this.announces) this.spoken.textContent = whereabouts(this.page, shown);
+    if (this.announces) this.spoken.textContent = whereabouts(this.page, blocks);
     this.announces = false;
   }
 
@@ -150,8 +150,8 @@ class BlockMap {
   pin() {
     this.pinned = null;
     const { cell } = this.page;
-    if (!cell || !this.shown?.single) return;
-    const { window, height, width } = this.shown;
+    if (!cell || !this.blocks?.single) return;
+    const { window, height, width } = this.blocks;
     const [row, column] = [cell[0] - window[0], cell[1] - window[2]];
     if (row >= 0 && row < height && column >= 0 && column < width) this.pinned = [row, column];
   }
@@ -178,17 +178,17 @@ class BlockMap {
   }
 
   draw() {
-    const { shown, frame, facet } = this;
-    if (!shown) return;
-    const { width: columns, height: rows } = shown;
+    const { blocks, frame, facet } = this;
+    if (!blocks) return;
+    const { width: columns, height: rows } = blocks;
     const width = this.#length();
     // Few bands make a lower map, never one that cannot be hit.
     const height = Math.round(width * Math.min(1, Math.max(0.25, rows / 12, rows / columns)));
     frame.draw({
       rows,
       columns,
-      layer: layerOf(shown, facet),
-      present: shown.masked.map((share) => Number(share !== 1)),
+      layer: layerOf(blocks, facet),
+      present: blocks.masked.map((share) => Number(share !== 1)),
       view: { top: 0, left: 0, rows, columns },
       size: { width, height, ratio: (window.devicePixelRatio || 1) * magnified(this.root) },
       write: (least, largest) => {
@@ -198,39 +198,39 @@ class BlockMap {
       },
     });
     frame.choosable(facet);
-    drawStrip(this.strips.row, "row", shown.rows, height);
-    drawStrip(this.strips.column, "column", shown.columns, width);
-    frame.ticks("row", height, labelMarks("row", shown.rows, height));
-    frame.ticks("column", width, labelMarks("column", shown.columns, width));
+    drawStrip(this.strips.row, "row", blocks.rows, height);
+    drawStrip(this.strips.column, "column", blocks.columns, width);
+    frame.ticks("row", height, labelMarks("row", blocks.rows, height));
+    frame.ticks("column", width, labelMarks("column", blocks.columns, width));
     frame.canvas.dataset.drawn = String(this.page.drawn);
     this.#mark();
   }
 
   #mark() {
-    this.frame.mark({ cell: this.shown && (this.pointed ?? this.pinned) });
+    this.frame.mark({ cell: this.blocks && (this.pointed ?? this.pinned) });
   }
 
   // ---- Words -------------------------------------------------------------------------------
 
   describe() {
-    const { shown, frame, page } = this;
-    if (!shown) return;
-    frame.names.row.textContent = sideName(shown, "rows");
-    frame.names.column.textContent = sideName(shown, "columns");
+    const { blocks, frame, page } = this;
+    if (!blocks) return;
+    frame.names.row.textContent = sideName(blocks, "rows");
+    frame.names.column.textContent = sideName(blocks, "columns");
     this.#explain();
-    frame.canvas.setAttribute("aria-label", `${whereabouts(page, shown)} ${say("large.keys")}`);
+    frame.canvas.setAttribute("aria-label", `${whereabouts(page, blocks)} ${say("large.keys")}`);
     this.back.disabled = page.past.length === 0;
     this.forward.disabled = page.future.length === 0;
     this.crumbs.replaceChildren(...crumbsOf(page));
-    fillCard(this.card, page, shown, this.pointed ?? this.pinned);
+    fillCard(this.card, page, blocks, this.pointed ?? this.pinned);
     this.asTable.refill();
   }
 
   #explain() {
-    const { shown, page } = this;
-    if (!shown) return;
-    this.about.replaceChildren(comparison(shown), " ", h("b", concentration(shown, Boolean(page.window))));
-    this.note.textContent = explanation(shown, this.facet, Boolean(page.asked.parameters.symmetric));
+    const { blocks, page } = this;
+    if (!blocks) return;
+    this.about.replaceChildren(comparison(blocks), " ", h("b", concentration(blocks, Boolean(page.window))));
+    this.note.textContent = explanation(blocks, this.facet, Boolean(page.request.parameters.symmetric));
   }
 
   // ---- Pointing and moving -----------------------------------------------------------------
@@ -239,52 +239,52 @@ class BlockMap {
   point(cell) {
     this.pointed = cell;
     this.#mark();
-    fillCard(this.card, this.page, this.shown, cell ?? this.pinned);
+    fillCard(this.card, this.page, this.blocks, cell ?? this.pinned);
   }
 
   /** @type {(first: Cell, last: Cell) => void} Look at the blocks from one to another. */
   enter(first, last) {
-    if (!this.shown) return;
-    const { rows, columns } = this.shown;
+    if (!this.blocks) return;
+    const { rows, columns } = this.blocks;
     const [[top, left], [bottom, right]] = [first, last];
     this.page.zoom([rows.edges[top], rows.edges[bottom + 1], columns.edges[left], columns.edges[right + 1]]);
   }
 
   /** @type {(cell: Cell) => void} A block is entered; a single cell stays where it is, marked. */
   open(cell) {
-    const { shown } = this;
-    if (!shown) return;
-    if (shown.single) this.page.mark([shown.window[0] + cell[0], shown.window[2] + cell[1]]);
-    else if (isEmpty(shown, cell)) this.spoken.textContent = say("large.all_masked");
+    const { blocks } = this;
+    if (!blocks) return;
+    if (blocks.single) this.page.mark([blocks.window[0] + cell[0], blocks.window[2] + cell[1]]);
+    else if (isEmpty(blocks, cell)) this.spoken.textContent = say("large.all_masked");
     else this.enter(cell, cell);
   }
 
   /** @type {import("../../kit/cell_grid.js").Hand["pinched"]} */
   #pinch({ left, right, top, bottom }) {
-    if (!this.shown) return;
+    if (!this.blocks) return;
     const before = String(this.page.window);
-    const [first, last, from, to] = this.shown.window;
+    const [first, last, from, to] = this.blocks.window;
     /** @type {(start: number, end: number, shares: number[]) => number[]} */
     const within = (start, end, shares) => shares.map((share) => start + share * (end - start));
-    this.#goTo(this.shown, [within(first, last, [top, bottom]), within(from, to, [left, right])]);
+    this.#goTo(this.blocks, [within(first, last, [top, bottom]), within(from, to, [left, right])]);
     if (String(this.page.window) === before) this.frame.grid.settle(); // nothing new will be drawn
   }
 
   /** @type {(cell: Cell, nearer: boolean) => void} The wheel goes nearer or back, about what is under it. */
   #turn(cell, nearer) {
-    const { shown } = this;
-    if (!shown) return;
+    const { blocks } = this;
+    if (!blocks) return;
     const factor = nearer ? 0.5 : 2;
-    const ends = [shown.rows, shown.columns].map(({ edges }, axis) => {
+    const ends = [blocks.rows, blocks.columns].map(({ edges }, axis) => {
       const stays = (edges[cell[axis]] + edges[cell[axis] + 1]) / 2;
       return [edges[0], edges[edges.length - 1]].map((end) => stays + factor * (end - stays));
     });
-    this.#goTo(shown, ends, true);
+    this.#goTo(blocks, ends, true);
   }
 
   /**
    * Look at the rows and columns from and to these places, as far as there are any.
-   * @type {(shown: Shown, ends: number[][], passing?: boolean) => void}
+   * @type {(blocks: UnpackedBlocks, ends: number[][], passing?: boolean) => void}
    */
   #goTo({ shape }, ends, passing) {
     const [rows, columns] = ends.map(([from, to], axis) => {
@@ -300,12 +300,12 @@ class BlockMap {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const { shown } = this;
-    if (!shown) return;
+    const { blocks } = this;
+    if (!blocks) return;
     const here = this.pointed ?? this.pinned;
     const far = event.shiftKey ? 16 : 1;
-    const next = this.frame.grid.step(event, here ?? [0, 0], shown.height, shown.width, far);
-    if (next) this.#walk(shown, here ? next : heaviestOf(shown));
+    const next = this.frame.grid.step(event, here ?? [0, 0], blocks.height, blocks.width, far);
+    if (next) this.#walk(blocks, here ? next : heaviestOf(blocks));
     else if (event.key === "Enter" && here) {
       this.announces = true;
       this.open(here);
@@ -316,17 +316,17 @@ class BlockMap {
     event.preventDefault();
   }
 
-  /** @type {(shown: Shown, to: Cell) => void} */
-  #walk(shown, to) {
+  /** @type {(blocks: UnpackedBlocks, to: Cell) => void} */
+  #walk(blocks, to) {
     this.point(to);
-    const [row, column] = [bandOf(shown, "rows", to[0]), bandOf(shown, "columns", to[1])];
-    const facts = factsOf(shown, to).join(", ");
+    const [row, column] = [bandOf(blocks, "rows", to[0]), bandOf(blocks, "columns", to[1])];
+    const facts = factsOf(blocks, to).join(", ");
     this.spoken.textContent = `${say("ui.row")} ${row}, ${say("ui.column")} ${column}: ${facts}`;
   }
 
   #fillTable() {
-    if (!this.shown) return;
-    const { total, share, largest, masked, width } = this.shown;
+    if (!this.blocks) return;
+    const { total, share, largest, masked, width } = this.blocks;
     const order = Array.from(share.keys())
       .filter((i) => masked[i] < 1)
       .sort((a, b) => share[b] - share[a])
@@ -344,7 +344,7 @@ class BlockMap {
 /** @type {(key: string, sign: string, act: () => void, id?: string | null) => HTMLButtonElement} */
 const arrow = (key, sign, act, id = null) => h("button.lp-square", { id, "data-title": key, onclick: act }, sign);
 
-/** @type {(page: LargePage, shown: Shown) => string} */
+/** @type {(page: LargePage, blocks: UnpackedBlocks) => string} */
 const whereabouts = ({ window }, { height, width }) =>
   say("large.now", { where: partName(window), rows: height, columns: width });
 
@@ -370,7 +370,7 @@ function crumbsOf(page) {
 /**
  * What is masked is left free; the mask's ramp is dark where cells take part. Terms have a meaning
  * on either side of 0, sums of many have none.
- * @type {(shown: Shown, facet: Facet) => import("../../kit/cell_frame.js").Layer}
+ * @type {(blocks: UnpackedBlocks, facet: Facet) => import("../../kit/cell_frame.js").Layer}
  */
 function layerOf({ masked, single, ...arrays }, facet) {
   const shares = facet === "masked" ? masked.map((part) => 1 - part) : arrays[facet];
@@ -380,7 +380,7 @@ function layerOf({ masked, single, ...arrays }, facet) {
   return { values, kind: "number", centred: facet === "largest" || single ? "astride" : false };
 }
 
-/** @type {(shown: Shown) => Cell} A walk begins where there is most to see. */
+/** @type {(blocks: UnpackedBlocks) => Cell} A walk begins where there is most to see. */
 function heaviestOf({ share, width }) {
   const most = share.reduce((best, value, i) => (value > share[best] ? i : best), 0);
   return [Math.floor(most / width), most % width];
@@ -388,18 +388,18 @@ function heaviestOf({ share, width }) {
 
 /** @type {(root: HTMLElement, page: LargePage) => void} */
 export default function map(root, page) {
-  const blocks = new BlockMap(root, page);
-  page.on("answer", () => blocks.take());
+  const map = new BlockMap(root, page);
+  page.on("answer", () => map.take());
   page.on("cell", () => {
-    if (!blocks.shown) return;
-    blocks.pin();
-    blocks.point(null);
+    if (!map.blocks) return;
+    map.pin();
+    map.point(null);
   });
-  page.on("problem", () => blocks.frame.grid.settle());
-  page.on("theme", () => blocks.draw());
+  page.on("problem", () => map.frame.grid.settle());
+  page.on("theme", () => map.draw());
   page.on("language", () => {
-    blocks.draw();
-    blocks.describe();
+    map.draw();
+    map.describe();
   });
-  new ResizeObserver(() => blocks.draw()).observe(root);
+  new ResizeObserver(() => map.draw()).observe(root);
 }

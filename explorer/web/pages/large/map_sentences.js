@@ -2,7 +2,7 @@
 import { grouped, percent } from "../../kit/number_format.js";
 import { say } from "../../kit/words.js";
 
-/** @typedef {import("./block_card.js").Shown} Shown */
+/** @typedef {import("./block_card.js").UnpackedBlocks} UnpackedBlocks */
 /** @typedef {[number, number, number, number]} Part top, bottom, left, right */
 
 /**
@@ -36,22 +36,22 @@ export const partName = (part) =>
       })
     : say("large.all");
 
-/** @type {(shown: Shown, side: import("./block_card.js").Side) => string} */
-export function sideName(shown, side) {
-  const { name, edges } = shown[side];
+/** @type {(blocks: UnpackedBlocks, side: import("./block_card.js").Side) => string} */
+export function sideName(blocks, side) {
+  const { name, edges } = blocks[side];
   const count = grouped(edges[edges.length - 1] - edges[0]);
   const role = name === "pair" ? ` · ${say(side === "rows" ? "large.lower" : "large.higher")}` : "";
   return say("ui.axis", { what: say(`axis.${name}`), count }) + role;
 }
 
-/** @type {(shown: Shown) => string} What a cell compares. */
+/** @type {(blocks: UnpackedBlocks) => string} What a cell compares. */
 export function comparison({ of_weights: ofWeights, rows }) {
   // A sum over queries and keys judges each by itself, the query's own key too.
   const compares = ofWeights && rows.name === "query" ? "match" : rows.name;
   return say(`large.map_note.${compares}`);
 }
 
-/** @type {(shown: Shown, isPart: boolean) => string} Where the weight is, as far as blocks tell. */
+/** @type {(blocks: UnpackedBlocks, isPart: boolean) => string} Where the weight is, as far as blocks tell. */
 export function concentration({ single, concentrated }, isPart) {
   if (single || !concentrated?.share) return "";
   const [share, part] = [percent(concentrated.share), percent(concentrated.part)];
@@ -60,7 +60,7 @@ export function concentration({ single, concentrated }, isPart) {
 
 /**
  * What a block is, and what its colour says; `both`: whether the loss looks from either side.
- * @type {(shown: Shown, facet: import("./block_card.js").Facet, both: boolean) => string}
+ * @type {(blocks: UnpackedBlocks, facet: import("./block_card.js").Facet, both: boolean) => string}
  */
 export function explanation({ single, exact, rows, columns, of_weights: ofWeights }, facet, both) {
   const [tall, wide] = [rows, columns].map(({ edges }) => edges[1] - edges[0]);

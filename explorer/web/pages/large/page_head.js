@@ -14,7 +14,7 @@ import { FigureBox, lossOf, remarksOf } from "./metrics.js";
 /** @param {{ page: LargePage }} properties */
 function Head({ page }) {
   page.observe("state", "answer");
-  const { loss, parameters, twins } = page.asked;
+  const { loss, parameters, twins } = page.request;
   const spec = pageData.losses[loss];
   const count = page.answer?.figures.pairs;
   useLayoutEffect(() => {

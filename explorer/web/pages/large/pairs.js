@@ -37,7 +37,7 @@ class PairSearch {
       ask: async () => {
         const { search, column, falling, pageNumber } = this;
         return (
-          (await page.server?.pairs({ ...page.asked, search, column, falling, page: pageNumber })) ?? { error: GONE }
+          (await page.server?.pairs({ ...page.request, search, column, falling, page: pageNumber })) ?? { error: GONE }
         );
       },
       again: ({ working }) => (working ? AGAIN_MS : null),
@@ -116,7 +116,7 @@ const OnTheMap = ({ page }) =>
     "a.lp-link",
     {
       id: "lp-large-on-map",
-      href: `learn/map${location.search}#large=${encodeURIComponent(JSON.stringify(page.asked))}`,
+      href: `learn/map${location.search}#large=${encodeURIComponent(JSON.stringify(page.request))}`,
     },
     say("large.on_map"),
   );

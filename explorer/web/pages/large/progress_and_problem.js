@@ -24,7 +24,7 @@ function ProgressAndProblem({ page }) {
 }
 
 /** @type {(page: LargePage) => boolean} Whether what is in view is not what is asked for. */
-const isOther = ({ of, asked }) => Boolean(of) && JSON.stringify(of) !== JSON.stringify(asked);
+const isOther = ({ of, request }) => Boolean(of) && JSON.stringify(of) !== JSON.stringify(request);
 
 /** @param {{ page: LargePage }} properties */
 function Problem({ page }) {
@@ -48,7 +48,7 @@ function Problem({ page }) {
  * @param {{ page: LargePage, about: string }} properties
  */
 function Remedy({ page, about }) {
-  const { source, loss } = page.asked;
+  const { source, loss } = page.request;
   if (about === "size" && source.kind === "random") {
     const most = pageData.large.losses[loss].most_drawn;
     const draw = () => page.change({ source: { ...source, random: { ...source.random, pairs: most } } });

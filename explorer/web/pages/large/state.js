@@ -27,10 +27,10 @@ import { Taking } from "./takeaway_requests.js";
 /** @typedef {import("../../kit/label_rules.js").Chosen} Rules */
 /**
  * @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting>,
- *   rules: Rules, twins: string }} Asked
+ *   rules: Rules, twins: string }} LargeRequest
  */
 /** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
-/** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Reply */
+/** @typedef {{ request: LargeRequest, window: Part | null, answer: Answer<"blocks"> }} Reply */
 
 const POLL_MS = 200;
 const SLOW_MS = 300;
@@ -50,13 +50,13 @@ export class LargePage extends Bus {
     this.server = null;
     /** @type {import("../../wire").DrawnBlocks | null} */
     this.answer = null; // the latest picture
-    /** @type {Asked | null} */
+    /** @type {LargeRequest | null} */
     this.of = null; // what it is about, while something else is asked for
     /** @type {import("../../wire").Details | null} */
     this.details = null; // the figures and tables that come after it
     /** @type {Progress | null} */
     this.working = null; // how far the server is
-    /** @type {{ asked: Asked, what: string } | null} */
+    /** @type {{ request: LargeRequest, what: string } | null} */
     this.under = null; // what it was last heard to be at work on
     /** @type {import("../../wire").Judgement | null} */
     this.judged = null; // the judgement of all pairs together, after everything else
@@ -75,7 +75,7 @@ export class LargePage extends Bus {
       ask: () => this.question(),
       take: (reply) => this.receive(reply),
       again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.about === CANCELLED.about ? 0 : null),
-      progress: ({ asked, answer }) => this.hear(asked, answer),
+      progress: ({ request, answer }) => this.hear(request, answer),
     });
     /** @type {Requests<Answer<"details">>} */
     this.detailed = new Requests({
@@ -108,9 +108,9 @@ export class LargePage extends Bus {
   /**
    * What is asked of the server: the source, the loss, its parameters, and what becomes of texts that
    * stand there twice.
-   * @returns {Asked}
+   * @returns {LargeRequest}
    */
-  get asked() {
+  get request() {
     const { loss, parameters, rules, source, twins } = this.store.state;
     return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters, rules, twins };
   }
@@ -162,16 +162,16 @@ export class LargePage extends Bus {
 
   /**
    * Another source, or a loss on other rows and columns, is looked at from the beginning.
-   * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"],
+   * @param {{ source?: SourceChange, loss?: string, parameters?: LargeRequest["parameters"],
    *   rules?: Partial<Rules>, twins?: string }} part
    */
   change(part) {
-    const before = placesOf(this.asked);
+    const before = placesOf(this.request);
     const { file } = this.store.state.source;
     this.store.update(part);
     // What was corrected in one file says nothing of another.
     if (this.store.state.source.file !== file) this.store.update({ source: { corrections: [] } });
-    if (placesOf(this.asked) !== before) {
+    if (placesOf(this.request) !== before) {
       this.store.update({ window: null, cell: null });
       Object.assign(this, { past: [], future: [] });
     }
@@ -259,38 +259,38 @@ export class LargePage extends Bus {
 
   /** @returns {Promise<Reply>} */
   async question() {
-    const { asked, window } = this;
+    const { request, window } = this;
     const turn = this.requests.newest;
-    this.dropOther(asked);
+    this.dropOther(request);
     const late = setTimeout(() => {
       if (turn === this.requests.newest && !this.working) this.show({ what: "start", done: 0, total: 0, values: {} });
     }, SLOW_MS);
     /** @type {Answer<"blocks">} */
-    const answer = (await this.server?.blocks({ ...asked, window })) ?? { error: GONE };
+    const answer = (await this.server?.blocks({ ...request, window })) ?? { error: GONE };
     clearTimeout(late);
-    return { asked, window, answer };
+    return { request, window, answer };
   }
 
   /**
    * Work that is no longer asked for would only take the processor from what is. Another loss on
    * the same data still waits for these to be read and encoded.
-   * @param {Asked} asked
+   * @param {LargeRequest} request
    */
-  dropOther(asked) {
+  dropOther(request) {
     if (!this.under) return;
-    const { what, asked: before } = this.under;
-    if (what === "terms" ? same(before, asked) : same(before.source, asked.source)) return;
+    const { what, request: before } = this.under;
+    if (what === "terms" ? same(before, request) : same(before.source, request.source)) return;
     this.server?.stop(before);
     this.under = null;
   }
 
   /**
    * Where somebody else who waited for the same stopped it, it is asked for again and goes on.
-   * @type {(asked: Asked, answer: { working?: Progress }) => void}
+   * @type {(request: LargeRequest, answer: { working?: Progress }) => void}
    */
-  hear(asked, { working }) {
+  hear(request, { working }) {
     if (!working) return;
-    this.under = { asked, what: working.what };
+    this.under = { request, what: working.what };
     this.show(working);
   }
 
@@ -304,23 +304,23 @@ export class LargePage extends Bus {
     if (this.taking.stop()) return;
     this.requests.drop(); // no further question about it
     this.show(null);
-    await this.server?.stop(this.asked);
+    await this.server?.stop(this.request);
     this.fail(CANCELLED);
   }
 
   /** @param {Reply} reply */
-  receive({ asked, window, answer }) {
+  receive({ request, window, answer }) {
     this.under = null;
     if (answer.error) this.fail(answer.error);
-    else if (answer.rows) this.draw(asked, window, answer);
+    else if (answer.rows) this.draw(request, window, answer);
     this.show(null);
   }
 
-  /** @type {(asked: Asked, window: Part | null, answer: import("../../wire").DrawnBlocks) => void} */
-  draw(asked, window, answer) {
+  /** @type {(request: LargeRequest, window: Part | null, answer: import("../../wire").DrawnBlocks) => void} */
+  draw(request, window, answer) {
     if (this.problem) this.fail(null);
-    const other = !same(asked, this.of);
-    this.of = asked;
+    const other = !same(request, this.of);
+    this.of = request;
     this.answer = answer;
     if (other) this.isStale = true;
     // A window of very many pairs begins and ends with a block.
@@ -375,7 +375,7 @@ export class LargePage extends Bus {
 
 /** @param {string} loss */
 const wantedBy = (loss) => pageData.large.losses[loss]?.wanted;
-/** @type {(asked: Asked) => string} What decides which rows and columns there are. */
+/** @type {(request: LargeRequest) => string} What decides which rows and columns there are. */
 function placesOf({ source, loss, rules }) {
   const wanted = wantedBy(loss);
   return JSON.stringify([source, ...(wanted === "vectors" ? [loss, rules] : [wanted])]);

@@ -48,8 +48,8 @@ export class Taking {
 
   async question() {
     const { what, look, ratio } = this.wanted;
-    const { asked, window, facet, server } = this.page;
-    const answer = await server?.take({ ...asked, what, window, facet, ...look });
+    const { request, window, facet, server } = this.page;
+    const answer = await server?.take({ ...request, what, window, facet, ...look });
     return { ratio, answer: answer ?? { error: GONE } };
   }
 

@@ -20,7 +20,7 @@ const PANELS = { random: RandomPanel, file: FilePanel, explore: ExplorePanel };
 
 /** @param {Properties & { wanted: string }} properties */
 export function DataFold({ page, description, wanted }) {
-  const { source } = page.asked;
+  const { source } = page.request;
   const called = source.name ?? say(`large.source.${source.kind}`);
   const tab = useDraft(/** @type {Kind} */ (source.kind)); // one may be looked into before its pairs are shown
   return h(

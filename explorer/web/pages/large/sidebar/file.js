@@ -29,7 +29,7 @@ export class FileDescription {
     this.requests = new Requests({
       most: 2,
       ask: async () => {
-        const { source } = page.asked;
+        const { source } = page.request;
         return {
           name: source.name ?? "",
           answer: (await page.server?.describe_file({ source })) ?? { error: GONE },
@@ -41,7 +41,7 @@ export class FileDescription {
   }
 
   ask() {
-    const { source } = this.page.asked;
+    const { source } = this.page.request;
     const key = JSON.stringify([source.file, source.columns, source.header, source.encoding, language()]);
     if (source.kind !== "file" || key === this.key) return;
     this.key = key;
@@ -62,7 +62,7 @@ export class FileDescription {
 export function FilePanel({ page, description }) {
   page.observe("file");
   const { encoder } = pageData.large;
-  const { source } = page.asked;
+  const { source } = page.request;
   const draft = useDraft(source.encoder ?? encoder);
   const chosen = () => draft.now.trim() || encoder;
   const { found } = description;
