@@ -161,7 +161,7 @@ def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:
     large.click("#lp-large-on-map")
     large.wait_for_function(f"{MAP}?.drawn && document.querySelector('.lp-plot .main-svg')")
     assert gradient in large.url
-    shown = large.evaluate(f"{MAP}.found.sentences")
+    shown = large.evaluate(f"{MAP}.map.sentences")
     assert set(shown) == {*example.first, *example.second}
     expect(large.locator("#lp-batch option:checked")).to_have_text(wording("map.large"))
     large.select_option("#lp-batch", "graded_english")  # and back to an example

@@ -79,7 +79,7 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
     expect(page.locator(".lp-map-page")).to_contain_text(wording("map.kept"))
 
     pair = heaviest(page)
-    first = page.evaluate(f"{CHANNEL}.found.first[{pair}]")
+    first = page.evaluate(f"{CHANNEL}.map.first[{pair}]")
     page.mouse.move(*point(page, first))
     expect(page.locator(".lp-plot .hovertext")).to_be_visible()
     page.mouse.down()
@@ -87,7 +87,7 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
     page.wait_for_function(f"{CHANNEL}.pairs.join() === '{pair}'")
     page.wait_for_function(f"location.hash.includes('pair={pair}')")
     expect(page.locator(".lp-map-marked")).to_contain_text(
-        page.evaluate(f"{CHANNEL}.found.sentences[{first}]")
+        page.evaluate(f"{CHANNEL}.map.sentences[{first}]")
     )
 
     page.click("#lp-on-explore")
@@ -98,7 +98,7 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
 
 def press(page: Page, sentence: int) -> None:
     page.mouse.move(*point(page, sentence))
-    words = page.evaluate(f"{CHANNEL}.found.sentences[{sentence}]")
+    words = page.evaluate(f"{CHANNEL}.map.sentences[{sentence}]")
     expect(page.locator(".lp-plot .hovertext")).to_contain_text(words[:30])
     page.mouse.down()
     page.mouse.up()
@@ -112,7 +112,7 @@ def test_several_pairs_are_marked_on_the_map_and_on_explore(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     page = opened(new_page(), server)
-    ends = page.evaluate(f"[{CHANNEL}.found.first, {CHANNEL}.found.second]")
+    ends = page.evaluate(f"[{CHANNEL}.map.first, {CHANNEL}.map.second]")
     one, other = page.evaluate(f"{CHANNEL}.heaviest().slice(0, 2)")
     press(page, ends[0][one])
     page.wait_for_function(f"{CHANNEL}.pairs.join() === '{one}'")
@@ -147,7 +147,7 @@ def test_several_pairs_are_marked_on_the_map_and_on_explore(
     page.locator("#lp-unmark-all").focus()
     page.keyboard.press("Enter")
     expect(rows).to_have_count(0)
-    page.fill("#lp-search", page.evaluate(f"{CHANNEL}.found.sentences[{ends[0][other]}]"))
+    page.fill("#lp-search", page.evaluate(f"{CHANNEL}.map.sentences[{ends[0][other]}]"))
     page.locator("#lp-mark-hits").focus()
     page.keyboard.press("Enter")
     assert marked(page) == [other]
@@ -210,7 +210,7 @@ def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
 ) -> None:
     page = opened(new_page(), server)
     pair = heaviest(page)
-    ends = page.evaluate(f"[{CHANNEL}.found.first[{pair}], {CHANNEL}.found.second[{pair}]]")
+    ends = page.evaluate(f"[{CHANNEL}.map.first[{pair}], {CHANNEL}.map.second[{pair}]]")
     (x, y), (other_x, other_y) = (point(page, end) for end in ends)
     page.mouse.move((x + other_x) / 2, (y + other_y) / 2)
     expect(page.locator(".lp-plot .hovertext")).to_contain_text("gradient")
@@ -285,7 +285,7 @@ def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Ser
         page.locator(".lp-downloads [data-say='take.svg']").click()
     drawn = taken.value.path().read_text(encoding="utf-8")
     assert taken.value.suggested_filename == "lossprism-map.svg"
-    assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.found.sentences.length")
+    assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.map.sentences.length")
     assert pattern_of("map.kept").search(drawn)
     assert say("en", "map.pull") in drawn
 

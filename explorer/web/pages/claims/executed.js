@@ -25,29 +25,29 @@ export const Formula = ({ latex, display = false }) =>
 export const VerdictMark = ({ verdict }) =>
   h(`span.lp-claim-verdict.lp-claim-${LOOKS[verdict] ?? "none"}`, say(`claims.verdict.${verdict}`));
 
-/** @param {{ name: string, found: Executed, title: string, page: import("./state.js").ClaimsPage }} properties */
-export const ExecutedClaim = ({ name, found, title, page }) =>
+/** @param {{ name: string, executed: Executed, title: string, page: import("./state.js").ClaimsPage }} properties */
+export const ExecutedClaim = ({ name, executed, title, page }) =>
   h(
     "section",
-    found.chart ? h(ClaimCurves, { chart: found.chart }) : null,
-    found.parts.map(({ part, verdict }) =>
+    executed.chart ? h(ClaimCurves, { chart: executed.chart }) : null,
+    executed.parts.map(({ part, verdict }) =>
       h(
         "div.lp-claim-part",
         { key: part },
         h("p", h(VerdictMark, { verdict }), " ", part === "claim" ? title : statementOf(name, part)),
-        h(PartSides, { rows: found.comparisons.filter((one) => one.part === part) }),
+        h(PartSides, { rows: executed.comparisons.filter((one) => one.part === part) }),
       ),
     ),
-    found.facts.length
+    executed.facts.length
       ? h(
           "p.lp-claim-facts",
-          found.facts.map(({ latex, text }) =>
+          executed.facts.map(({ latex, text }) =>
             h("span", { key: latex }, h(Formula, { latex: `${latex} =` }), " ", h("b", text)),
           ),
         )
       : null,
-    found.sample ? h("p.lp-note", sampleOf(found.sample, found.comparisons)) : null,
-    found.chart ? h(SaveCurves, { page, name, chart: found.chart }) : null,
+    executed.sample ? h("p.lp-note", sampleOf(executed.sample, executed.comparisons)) : null,
+    executed.chart ? h(SaveCurves, { page, name, chart: executed.chart }) : null,
   );
 
 /** @type {(sample: import("../../wire").Sample, rows: Comparison[]) => string} What the runs were judged on. */

@@ -97,19 +97,19 @@ function BatchOrOwn({ page, row }) {
   const known = statementOf(name, "known");
   if (!row.here) {
     return row.own.parts.length
-      ? h(ExecutedClaim, { page, name, found: row.own, title: known || say("claims.known") })
+      ? h(ExecutedClaim, { page, name, executed: row.own, title: known || say("claims.known") })
       : null;
   }
   return h(
     "div",
     row.here.parts.length
-      ? h(ExecutedClaim, { page, name, found: row.here, title: known || say("claims.here") })
+      ? h(ExecutedClaim, { page, name, executed: row.here, title: known || say("claims.here") })
       : h("p", say("claims.nothing_here")),
     h(BatchLine, { page, row }),
     h(
       Fold,
       { title: say("claims.own") },
-      h(ExecutedClaim, { page, name, found: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
+      h(ExecutedClaim, { page, name, executed: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
     ),
   );
 }

@@ -29,7 +29,7 @@ export function Training({ page }) {
     ),
     followed?.found && !followed.found.parts.length ? h("p", say("claims.unmeasured")) : null,
     followed?.found?.parts.length
-      ? h(ExecutedClaim, { page, name: claim.name, found: followed.found, title: say("claims.trained") })
+      ? h(ExecutedClaim, { page, name: claim.name, executed: followed.found, title: say("claims.trained") })
       : null,
   );
 }

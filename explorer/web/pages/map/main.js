@@ -22,19 +22,19 @@ const AROUND_PX = 330; // of the page's height, around the map
 
 /** @param {Page} properties */
 function Main({ page }) {
-  page.observe("state", "found");
+  page.observe("state", "map");
   const example = pageData.map.examples.includes(page.batch) ? say(`example.${page.batch}.title`) : "";
   useLayoutEffect(() => entitle([say("page.map"), example].filter(Boolean).join(" · ")));
   const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
-  const { found } = page;
+  const { map } = page;
   const height = Math.max(340, Math.min(HEIGHT, innerHeight - AROUND_PX));
   return h(
     "div.lp-map-page",
-    h(ProblemBox, { page, isShown: found !== null }),
+    h(ProblemBox, { page, isShown: map !== null }),
     h("h1", say("page.map")),
     h(Choices, { page }),
     h(Progress, { page }),
-    h("p.lp-note", { "aria-live": "polite" }, found ? fidelityWords(page) : ""),
+    h("p.lp-note", { "aria-live": "polite" }, map ? fidelityWords(page) : ""),
     h(
       "div.lp-map-main",
       h(
@@ -140,8 +140,8 @@ function Choices({ page }) {
 }
 
 /** How much of the vectors the map keeps. @param {MapPage} page */
-function fidelityWords({ found }) {
-  const { shares = [], trustworthiness = null } = found ?? {};
+function fidelityWords({ map }) {
+  const { shares = [], trustworthiness = null } = map ?? {};
   if (shares.length) return say("map.kept", { share: percent(shares.reduce((sum, one) => sum + one, 0)) });
   if (trustworthiness === null) return say("map.untrusted");
   return say("map.trustworthiness", { value: number(trustworthiness, 3) });
@@ -161,14 +161,14 @@ function Legend({ page }) {
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
     h("span", say("map.width")),
-    (page.found?.first.length ?? 0) > MAX_LINES ? h("span", say("map.lines", { count: grouped(MAX_LINES) })) : null,
+    (page.map?.first.length ?? 0) > MAX_LINES ? h("span", say("map.lines", { count: grouped(MAX_LINES) })) : null,
   );
 }
 
 /** From before the run to after it. @param {Page} properties */
 function Moment({ page }) {
-  if (!page.hasMoments || !page.found) return null;
-  const [before, after] = page.found.steps;
+  if (!page.hasMoments || !page.map) return null;
+  const [before, after] = page.map.steps;
   return h(
     "label.lp-map-moment",
     h("span", say("map.before", { step: before })),
@@ -186,13 +186,13 @@ function Moment({ page }) {
   );
 }
 
-/** @type {(found: import("./state.js").FoundMap, pair: number) => string} */
+/** @type {(map: import("./state.js").SentenceMap, pair: number) => string} */
 const textsOf = ({ sentences, first, second }, pair) => `${sentences[first[pair]]} | ${sentences[second[pair]]}`;
 
 /** @param {Page} properties */
 function Marked({ page }) {
-  const { found, pairs } = page;
-  if (!found || !pairs.length) return h("p.lp-note", say("map.hint"));
+  const { map, pairs } = page;
+  if (!map || !pairs.length) return h("p.lp-note", say("map.hint"));
   const { gradient } = page;
   return h(
     "section.lp-map-marked",
@@ -204,7 +204,7 @@ function Marked({ page }) {
         h(
           "li",
           { key: pair },
-          h("span", { "data-batch-text": "" }, textsOf(found, pair)),
+          h("span", { "data-batch-text": "" }, textsOf(map, pair)),
           h("small", say("map.gradient", { value: number(gradient[pair], 3) })),
           h(
             "button.lp-square",
@@ -229,8 +229,8 @@ async function leave(page) {
 
 /** The pairs with the largest gradients: what the map shows to those who cannot point. @param {Page} properties */
 function Pairs({ page }) {
-  const { found } = page;
-  if (!found) return null;
+  const { map } = page;
+  if (!map) return null;
   return h(
     "ol",
     page
@@ -246,7 +246,7 @@ function Pairs({ page }) {
               ...{ type: "button", "data-batch-text": "", "aria-pressed": page.pairs.includes(pair) },
               onClick: () => page.toggle(pair),
             },
-            textsOf(found, pair),
+            textsOf(map, pair),
           ),
           ` ${number(page.gradient[pair], 3)}`,
         ),
@@ -256,9 +256,9 @@ function Pairs({ page }) {
 
 /** The sentences of which a run replaced the most neighbours. @param {Page} properties */
 function Changed({ page }) {
-  const { found } = page;
-  if (!found) return null;
-  const { changed, neighbours, sentences } = found;
+  const { map } = page;
+  if (!map) return null;
+  const { changed, neighbours, sentences } = map;
   const order = Array.from(changed.keys()).sort((one, other) => changed[other] - changed[one]);
   return h(
     "ol",

@@ -38,11 +38,11 @@ export const MapPicture = ({ page, height, keep }) =>
       const words = h("div.lp-map-labels");
       /** @param {number} width */
       const sizeAt = (width) => [width, Math.min(height, Math.max(width, LEAST_HEIGHT))];
-      /** @param {import("./state.js").FoundMap} found @param {number} width */
-      const partAt = (found, width) =>
-        page.sight ? partAround(page.sight, sizeAt(width)) : wholeOf(found.moments, sizeAt(width));
+      /** @param {import("./state.js").SentenceMap} map @param {number} width */
+      const partAt = (map, width) =>
+        page.sight ? partAround(page.sight, sizeAt(width)) : wholeOf(map.moments, sizeAt(width));
       const chart = plotlyChart(
-        (width) => page.found && figureOf(page, page.found, sizeAt(width)[1], partAt(page.found, width)),
+        (width) => page.map && figureOf(page, page.map, sizeAt(width)[1], partAt(page.map, width)),
         (plot) => {
           plot.on("plotly_click", ({ points: [hit], event }) => {
             if (isDragged()) return;
@@ -52,9 +52,9 @@ export const MapPicture = ({ page, height, keep }) =>
             else page.mark([pair], false);
           });
           const label = () => {
-            const { found } = page;
+            const { map } = page;
             const width = chart.box.clientWidth;
-            if (found) words.replaceChildren(...labels(page, found, partAt(found, width), width));
+            if (map) words.replaceChildren(...labels(page, map, partAt(map, width), width));
           };
           plot.on("plotly_afterplot", label);
           label();
@@ -62,20 +62,20 @@ export const MapPicture = ({ page, height, keep }) =>
       );
       const { buttons, isDragged, adds } = mapHand(chart.box, {
         rest: async (edges) => {
-          const { found } = page;
-          if (!found) return;
+          const { map } = page;
+          if (!map) return;
           const width = chart.box.clientWidth;
-          const whole = wholeOf(found.moments, sizeAt(width));
-          page.see(edges ? sightBetween(edges, partAt(found, width), whole) : []);
-          const { x, y } = partAt(found, width);
+          const whole = wholeOf(map.moments, sizeAt(width));
+          page.see(edges ? sightBetween(edges, partAt(map, width), whole) : []);
+          const { x, y } = partAt(map, width);
           await chart.change({ "xaxis.range": x, "yaxis.range": y });
         },
         box: ({ left, right, top, bottom }) => {
-          const { found } = page;
-          if (!found) return;
-          const { x, y } = partAt(found, chart.box.clientWidth);
+          const { map } = page;
+          if (!map) return;
+          const { x, y } = partAt(map, chart.box.clientWidth);
           const at = placesOf(page);
-          const inside = found.sentences.flatMap((_one, place) => {
+          const inside = map.sentences.flatMap((_one, place) => {
             const across = (at(place)[0] - x[0]) / (x[1] - x[0]);
             const down = (y[1] - at(place)[1]) / (y[1] - y[0]);
             return across >= left && across <= right && down >= top && down <= bottom ? [place] : [];
@@ -120,16 +120,16 @@ const hoverText = (text) => plain(clip(text, 2 * HOVER_LETTERS));
 
 /**
  * @param {MapPage} page
- * @param {import("./state.js").FoundMap} found
+ * @param {import("./state.js").SentenceMap} map
  * @param {number} height in pixels
  * @param {Part} part in sight
  */
-function figureOf(page, found, height, { x, y }) {
+function figureOf(page, map, height, { x, y }) {
   const { gradient, pairs, hits } = page;
   const at = placesOf(page);
   const drawn = page.heaviest().slice(0, MAX_LINES);
-  const marked = pairs.length ? [segments(pairs, found, at, themeColour("ink"), WIDTHS[4] + 2)] : [];
-  const everyone = found.sentences.map((_one, place) => place);
+  const marked = pairs.length ? [segments(pairs, map, at, themeColour("ink"), WIDTHS[4] + 2)] : [];
+  const everyone = map.sentences.map((_one, place) => place);
   const quiet = {
     type: "linear",
     fixedrange: true,
@@ -141,11 +141,11 @@ function figureOf(page, found, height, { x, y }) {
   return {
     data: [
       ...marked,
-      ...lineTraces(drawn, found, gradient, at),
-      middles(drawn, found, gradient, at),
-      dots(hits, found, at, "warn", 17),
-      dots(endsOfPairs(pairs, found), found, at, "ink", 14),
-      dots(everyone, found, at, "side-1", pointSize(everyone.length)),
+      ...lineTraces(drawn, map, gradient, at),
+      middles(drawn, map, gradient, at),
+      dots(hits, map, at, "warn", 17),
+      dots(endsOfPairs(pairs, map), map, at, "ink", 14),
+      dots(everyone, map, at, "side-1", pointSize(everyone.length)),
     ],
     layout: {
       margin: MARGIN,
@@ -159,7 +159,7 @@ function figureOf(page, found, height, { x, y }) {
   };
 }
 
-/** @type {(pairs: number[], found: import("./state.js").FoundMap) => number[]} The sentences of these pairs. */
+/** @type {(pairs: number[], map: import("./state.js").SentenceMap) => number[]} The sentences of these pairs. */
 const endsOfPairs = (pairs, { first, second }) => [...new Set(pairs.flatMap((pair) => [first[pair], second[pair]]))];
 
 /** @type {(page: MapPage) => (place: number) => [number, number]} Where a sentence is at the moment in sight. */
@@ -189,7 +189,7 @@ function wholeOf(moments, size) {
 
 /**
  * @param {number[]} pairs
- * @param {import("./state.js").FoundMap} found
+ * @param {import("./state.js").SentenceMap} map
  * @param {(place: number) => [number, number]} at
  * @param {string} color
  * @param {number} width
@@ -214,11 +214,11 @@ const pointSize = (count) => Math.max(LEAST_POINT, POINT * Math.min(1, Math.sqrt
 /**
  * A trace has lines of one width: one for each width and direction.
  * @param {number[]} pairs
- * @param {import("./state.js").FoundMap} found
+ * @param {import("./state.js").SentenceMap} map
  * @param {Float32Array} gradient
  * @param {(place: number) => [number, number]} at
  */
-function lineTraces(pairs, found, gradient, at) {
+function lineTraces(pairs, map, gradient, at) {
   const largest = Math.max(0, ...pairs.map((pair) => Math.abs(gradient[pair])));
   /** @type {Map<string, number[]>} */
   const groups = new Map();
@@ -233,7 +233,7 @@ function lineTraces(pairs, found, gradient, at) {
   }
   return [...groups].map(([key, group]) => {
     const [sign, width] = key.split(" ").map(Number);
-    return segments(group, found, at, colourOf(sign), WIDTHS[width]);
+    return segments(group, map, at, colourOf(sign), WIDTHS[width]);
   });
 }
 
@@ -250,7 +250,7 @@ export function colourOf(sign) {
 /**
  * What a hand reaches of a line: its middle.
  * @param {number[]} pairs
- * @param {import("./state.js").FoundMap} found
+ * @param {import("./state.js").SentenceMap} map
  * @param {Float32Array} gradient
  * @param {(place: number) => [number, number]} at
  */
@@ -270,7 +270,7 @@ function middles(pairs, { sentences, first, second }, gradient, at) {
 
 /**
  * @param {number[]} places of sentences
- * @param {import("./state.js").FoundMap} found
+ * @param {import("./state.js").SentenceMap} map
  * @param {(place: number) => [number, number]} at
  * @param {string} colour
  * @param {number} size
@@ -287,29 +287,25 @@ const dots = (places, { sentences }, at, colour, size) => ({
  * The words of some points in sight that do not stand in each other's way: of what is marked or found, then of the
  * pairs with the largest gradients.
  * @param {MapPage} page
- * @param {import("./state.js").FoundMap} found
+ * @param {import("./state.js").SentenceMap} map
  * @param {Part} part in sight
  * @param {number} width in pixels
  */
-function labels(page, found, part, width) {
+function labels(page, map, part, width) {
   const { pairs, hits } = page;
   const at = placesOf(page);
   const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
   const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
   /** @type {{ across: number, up: number, text: string }[]} */
   const chosen = [];
-  for (const place of new Set([
-    ...endsOfPairs(pairs, found),
-    ...hits,
-    ...page.heaviest().map((one) => found.first[one]),
-  ])) {
+  for (const place of new Set([...endsOfPairs(pairs, map), ...hits, ...page.heaviest().map((one) => map.first[one])])) {
     if (chosen.length === most) break;
     const [x, y] = at(place);
     const across = (x - part.x[0]) / (part.x[1] - part.x[0]);
     const up = (y - part.y[0]) / (part.y[1] - part.y[0]);
     const isInSight = across > 0 && across < 1 && up > 0 && up < 1;
     const isFree = chosen.every((one) => Math.abs(across - one.across) > gaps[0] || Math.abs(up - one.up) > gaps[1]);
-    if (isInSight && isFree) chosen.push({ across, up, text: clip(found.sentences[place], LABEL_LETTERS) });
+    if (isInSight && isFree) chosen.push({ across, up, text: clip(map.sentences[place], LABEL_LETTERS) });
   }
   // Above all points, and near an edge towards the middle, so that none of a label is hidden or cut off.
   return chosen.map(({ across, up, text }) => {

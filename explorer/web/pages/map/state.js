@@ -10,7 +10,7 @@ import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").MapServer} MapServer */
 /** @typedef {{ points: Float32Array, gradient: Float32Array }} Frame */
-/** @typedef {import("../../wire").MapAnswer & { moments: Frame[] }} FoundMap */
+/** @typedef {import("../../wire").MapAnswer & { moments: Frame[] }} SentenceMap */
 
 export const MINE = "mine"; // in place of an example: the batch that was left on Explore
 export const LARGE = "large"; // in place of an example: the pairs that are open on Large
@@ -21,9 +21,9 @@ const RUN = "run:"; // before the name of a run, in place of an example
 /** @extends {LinkedPage<MapServer>} */
 export class MapPage extends LinkedPage {
   constructor() {
-    super(["found"], pageData.map.table);
-    /** @type {FoundMap | null} */
-    this.found = null;
+    super(["map"], pageData.map.table);
+    /** @type {SentenceMap | null} */
+    this.map = null;
     /** @type {import("../../wire").MapRun[]} */
     this.runs = [];
     this.newest = newestOf();
@@ -41,11 +41,11 @@ export class MapPage extends LinkedPage {
   }
   /** The marked pairs, as far as the map has them. @returns {number[]} */
   get pairs() {
-    const count = this.found?.first.length ?? 0;
+    const count = this.map?.first.length ?? 0;
     return [...new Set(/** @type {number[]} */ (this.store.state.pairs))].filter((one) => one >= 0 && one < count);
   }
   get hasMoments() {
-    return (this.found?.moments.length ?? 0) > 1;
+    return (this.map?.moments.length ?? 0) > 1;
   }
   /** How far the map has gone from before the run to after it. @returns {number} */
   get moment() {
@@ -54,8 +54,8 @@ export class MapPage extends LinkedPage {
   /** The sentences that hold what is searched for. */
   get hits() {
     const text = this.store.state.search.trim().toLowerCase();
-    if (!text || !this.found) return [];
-    return this.found.sentences.flatMap((one, place) => (one.toLowerCase().includes(text) ? [place] : []));
+    if (!text || !this.map) return [];
+    return this.map.sentences.flatMap((one, place) => (one.toLowerCase().includes(text) ? [place] : []));
   }
   /**
    * Both coordinates of the middle of what is in sight, and how far it reaches across; null for all of the map.
@@ -67,12 +67,12 @@ export class MapPage extends LinkedPage {
   }
   // What the tests wait for.
   get drawn() {
-    return this.found !== null && !this.busy && this.key === this.requestKey();
+    return this.map !== null && !this.busy && this.key === this.requestKey();
   }
 
   /** Points and gradients at the moment in sight: points move in straight lines. */
   frame() {
-    const [before, after = before] = this.found?.moments ?? [];
+    const [before, after = before] = this.map?.moments ?? [];
     const { moment, gradient } = this;
     const points = before.points.map((from, place) => from + moment * (after.points[place] - from));
     return { points, gradient };
@@ -80,7 +80,7 @@ export class MapPage extends LinkedPage {
 
   /** The gradients of the pairs at the nearer end of the moment in sight. */
   get gradient() {
-    const [before, after = before] = this.found?.moments ?? [];
+    const [before, after = before] = this.map?.moments ?? [];
     return (this.moment < 0.5 ? before : after).gradient;
   }
 
@@ -141,10 +141,10 @@ export class MapPage extends LinkedPage {
         points: floats(points),
         gradient: floats(gradient),
       }));
-      this.found = { ...answer, moments };
+      this.map = { ...answer, moments };
       this.fail(null);
     }
-    this.publish("found");
+    this.publish("map");
   }
 
   /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */
@@ -157,7 +157,7 @@ export class MapPage extends LinkedPage {
 
   /** The pairs of these sentences, the largest gradient first. @param {number[]} sentences */
   pairsOf(sentences) {
-    const { first = [], second = [] } = this.found ?? {};
+    const { first = [], second = [] } = this.map ?? {};
     const chosen = new Set(sentences);
     return this.heaviest().filter((pair) => chosen.has(first[pair]) || chosen.has(second[pair]));
   }
