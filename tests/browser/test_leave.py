@@ -62,7 +62,7 @@ def link_to(kind: str, folder: Path, locale: str) -> str:
 
 READ = {
     "model": f"Boolean({CHANNEL}.picture)",
-    "set": f"{DOCTOR}.data.found !== null",
+    "set": f"{DOCTOR}.data.examined !== null",
     "folder": f"{DOCTOR}.run.batches?.length === 1",
 }
 

@@ -10,7 +10,7 @@ import { Answer } from "./number/explanations.js";
 import { RunReport } from "./run/report.js";
 
 const REPORTS = { number: Answer, data: DataReport, run: RunReport };
-const TOPICS = ["state", "found", "examined", "examined_run"];
+const TOPICS = ["state", "explained", "examined", "examined_run"];
 
 /** @param {{ page: import("./state.js").DoctorPage }} properties */
 function Main({ page }) {

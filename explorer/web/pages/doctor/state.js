@@ -21,12 +21,12 @@ const NUMBERS = /^[\d\s.,eE+−-]*$/;
 
 export class DoctorPage extends Bus {
   constructor() {
-    super(["state", "found", "examined", "examined_run", "problem"]);
+    super(["state", "explained", "examined", "examined_run", "problem"]);
     this.store = new Store(pageData.doctor.table);
     /** @type {import("../../wire").NumberExplained | null} */
-    this.found = null;
+    this.explanation = null;
     /** @type {Record<string, string> | null} */
-    this.explained = null; // what `found` explains: the number, and what was known beside it
+    this.explained = null; // what `explanation` is about: the number, and what was known beside it
     this.drawn = 0;
     /** @type {import("../../kit/types").Asking<DoctorServer> | null} */
     this.server = null;
@@ -42,7 +42,7 @@ export class DoctorPage extends Bus {
       take: (answer) => this.take(answer),
       changed: () => this.setBusy(this.requests.flying > 0),
     });
-    this.asked = this.shown;
+    this.request = this.shown;
     this.pasted = ""; // what is read where there is no number
     /** @type {Requests<import("../../kit/types").Answer<DoctorServer, "read_pasted">>} */
     this.pasting = new Requests({
@@ -76,10 +76,10 @@ export class DoctorPage extends Bus {
   /** Whether there is a report, which a refused change leaves a true one. */
   get isShown() {
     const { data, run } = this;
-    if (this.check === "number") return this.found !== null;
+    if (this.check === "number") return this.explanation !== null;
     return this.check === "run"
-      ? Boolean(run.found || run.batches)
-      : Boolean(data.found || data.classes || data.similarities);
+      ? Boolean(run.examined || run.batches)
+      : Boolean(data.examined || data.classes || data.similarities);
   }
   // What the tests wait for.
   get flying() {
@@ -194,17 +194,17 @@ export class DoctorPage extends Bus {
 
   /** @returns {Promise<Answer>} */
   async explain() {
-    this.asked = this.shown;
-    return (await this.server?.explain({ ...this.asked, language: language() })) ?? { error: GONE };
+    this.request = this.shown;
+    return (await this.server?.explain({ ...this.request, language: language() })) ?? { error: GONE };
   }
 
   /** @param {Answer | null} answer null where nothing was asked */
   take(answer) {
     this.fail(answer?.error ?? null);
-    if (!answer) this.found = this.explained = null;
-    else if (!answer.error) [this.found, this.explained] = [answer, this.asked];
+    if (!answer) this.explanation = this.explained = null;
+    else if (!answer.error) [this.explanation, this.explained] = [answer, this.request];
     this.drawn += 1;
-    this.publish("found");
+    this.publish("explained");
   }
 }
 

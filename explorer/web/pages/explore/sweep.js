@@ -18,9 +18,9 @@ import { verdictOf } from "./verdict_sentences.js";
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
 /** @typedef {import("../../kit/plot.js").PlotlyChart} PlotlyChart */
 /** @typedef {import("./sweep_figure.js").Panel} Panel */
-/** @typedef {import("./sweep_figure.js").Found} Found */
+/** @typedef {import("./sweep_figure.js").SweptCurves} SweptCurves */
 /** @typedef {{ page: ExplorePage, server: Server }} Properties */
-/** @typedef {Properties & { found: Found }} Swept */
+/** @typedef {Properties & { curves: SweptCurves }} Swept */
 
 /**
  * The gradient spans decades, the loss sometimes; a share runs from 0 to 1.
@@ -41,7 +41,7 @@ function Sweep({ page, server }) {
   const [chosen, choose] = useState("");
   const names = numbersOf(page).map(({ name }) => name);
   const name = names.includes(chosen) ? chosen : (names[0] ?? "");
-  const { found, isCurrent } = useCurves(page, server, isOpen ? name : "");
+  const { curves, isCurrent } = useCurves(page, server, isOpen ? name : "");
   return h(
     "details.lp-more",
     { hidden: !names.length, onToggle: (event) => setOpen(event.currentTarget.open) },
@@ -56,7 +56,7 @@ function Sweep({ page, server }) {
           change: choose,
         })
       : null,
-    found ? h(Curves, { page, server, found, isCurrent }) : null,
+    curves ? h(Curves, { page, server, curves, isCurrent }) : null,
   );
 }
 
@@ -82,12 +82,12 @@ function keyOf({ batch, scenario }, name) {
 /**
  * The newest curves, null before there are any, and whether they are of the scenario as it is. Asks for those along the
  * parameter `name`, "" for none, once nothing has changed for a moment.
- * @type {(page: ExplorePage, server: Server, name: string) => { found: Found | null; isCurrent: boolean; }}
+ * @type {(page: ExplorePage, server: Server, name: string) => { curves: SweptCurves | null; isCurrent: boolean; }}
  */
 function useCurves(page, server, name) {
-  const [found, setFound] = useState(/** @type {Found | null} */ (null));
+  const [curves, setCurves] = useState(/** @type {SweptCurves | null} */ (null));
   const key = keyOf(page, name);
-  const isCurrent = found?.key === key;
+  const isCurrent = curves?.key === key;
   const missing = name && page.batch && !page.problem && !isCurrent ? key : "";
   useEffect(() => {
     if (!missing) return undefined;
@@ -96,17 +96,17 @@ function useCurves(page, server, name) {
         const answer = await server.sweep({ scenario: page.scenario, parameter: name });
         if (missing !== keyOf(page, name)) return; // the scenario moved on and asks anew
         if (!answer || answer.error) page.warn(answer?.error ?? GONE);
-        else setFound(foundIn(answer, missing));
+        else setCurves(curvesIn(answer, missing));
       },
-      found ? STILL_MS : 0,
+      curves ? STILL_MS : 0,
     );
     return () => clearTimeout(asking);
   }, [missing]);
-  return { found, isCurrent };
+  return { curves, isCurrent };
 }
 
-/** @type {(answer: import("../../wire").Swept, key: string) => Found} */
-function foundIn({ loss, gradient, active, ...others }, key) {
+/** @type {(answer: import("../../wire").Swept, key: string) => SweptCurves} */
+function curvesIn({ loss, gradient, active, ...others }, key) {
   /** @param {import("../../wire").Real} value */
   const number = (value) => Number(read(value));
   const heights = { loss: loss.map(number), gradient: gradient.map(number), active: active?.map(number) ?? null };
@@ -116,11 +116,11 @@ function foundIn({ loss, gradient, active, ...others }, key) {
 // ---- The curves --------------------------------------------------------------------------------
 
 /** @param {Swept & { isCurrent: boolean }} properties */
-function Curves({ page, server, found, isCurrent }) {
+function Curves({ page, server, curves, isCurrent }) {
   const [reached, reach] = useState(/** @type {number | null} */ (null)); // the value under the pointer
   const charts = useRef(/** @type {Map<string, PlotlyChart>} */ (new Map())).current;
-  const panels = PANELS.filter(({ name }) => found.heights[name]);
-  const { advised, within, parameter } = found;
+  const panels = PANELS.filter(({ name }) => curves.heights[name]);
+  const { advised, within, parameter } = curves;
   const verdict = within ? verdictOf(parameterName(parameter), advised, within) : "";
   // What stands here while curves of another scenario are on their way is not read.
   const waiting = isCurrent ? "" : "lp-waiting";
@@ -135,31 +135,31 @@ function Curves({ page, server, found, isCurrent }) {
       "div.lp-sweep-panels",
       { class: waiting },
       panels.map((panel) =>
-        h(CurvePanel, { key: panel.name, page, found, panel, reached, reach, press: take, charts }),
+        h(CurvePanel, { key: panel.name, page, curves, panel, reached, reach, press: take, charts }),
       ),
     ),
-    h(Key, { found }),
+    h(Key, { curves }),
     h(FigureButtons, {
       button: "button.lp-crumb",
       kind: "div.lp-row.lp-wrap",
-      save: (look, ratio) => save({ page, server, found }, charts, verdict, look, ratio),
+      save: (look, ratio) => save({ page, server, curves }, charts, verdict, look, ratio),
     }),
-    h(Trials, { page, server, found }),
+    h(Trials, { page, server, curves }),
   );
 }
 
 /**
  * A curve, with its height at the setting in force or under the pointer in words.
- * @param {{ page: ExplorePage, found: Found, panel: Panel, reached: number | null,
+ * @param {{ page: ExplorePage, curves: SweptCurves, panel: Panel, reached: number | null,
  *   reach: (value: number | null) => void, press: (value: number) => void, charts: Map<string, PlotlyChart> }}
  *   properties
  */
-function CurvePanel({ page, found, panel, reached, reach, press, charts }) {
+function CurvePanel({ page, curves, panel, reached, reach, press, charts }) {
   const { name, write } = panel;
-  const { values, parameter } = found;
-  const heights = found.heights[name] ?? [];
+  const { values, parameter } = curves;
+  const heights = curves.heights[name] ?? [];
   const here = { setting: settingOf(page, parameter), height: heightNow(page, name) };
-  const figure = useMemo(() => () => figureOf({ found, panel, here }), [found, here.setting, here.height]);
+  const figure = useMemo(() => () => figureOf({ curves, panel, here }), [curves, here.setting, here.height]);
   const at = reached ?? here.setting;
   const ends = { from: write(heights[0]), to: write(heights[heights.length - 1]) };
   return h(
@@ -207,8 +207,8 @@ function heightNow({ picture }, name) {
   return Number(read(name === "loss" ? figures.loss : figures.gradient_norm));
 }
 
-/** @param {{ found: Found }} properties */
-const Key = ({ found: { advised, within } }) =>
+/** @param {{ curves: SweptCurves }} properties */
+const Key = ({ curves: { advised, within } }) =>
   h(
     "p.lp-sweep-key",
     ["now", ...(advised ? ["advised"] : []), ...(within ? ["band"] : [])].map((part) =>
@@ -222,7 +222,7 @@ const Key = ({ found: { advised, within } }) =>
  * Short trainings at some values, where the scenario has sentences to learn from.
  * @param {Swept} properties
  */
-function Trials({ page, server, found: { trials, parameter } }) {
+function Trials({ page, server, curves: { trials, parameter } }) {
   const [isStarting, setStarting] = useState(false);
   async function start() {
     setStarting(true);
@@ -265,11 +265,11 @@ function pairsTried(page) {
  * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
  * @param {number} ratio of a PNG
  */
-async function save({ page, server, found }, charts, verdict, look, ratio) {
+async function save({ page, server, curves }, charts, verdict, look, ratio) {
   const { loss } = page.scenario;
-  const shown = PANELS.filter(({ name }) => found.heights[name]);
+  const shown = PANELS.filter(({ name }) => curves.heights[name]);
   const chart = {
-    title: `${titleOf(loss)} · ${say("sweep.title")} · ${parameterName(found.parameter)}`,
+    title: `${titleOf(loss)} · ${say("sweep.title")} · ${parameterName(curves.parameter)}`,
     panels: shown.flatMap(({ name }) => charts.get(name)?.panel(...EXPORTED, say(`sweep.${name}`)) ?? []),
     across: 2,
     caption: [verdict || say("sweep.title")],

@@ -8,7 +8,7 @@ import { axisOver, band } from "../../kit/plotly.js";
 /** @typedef {{ name: Name, write: (value: number) => string, logarithmic?: boolean, range?: Span }} Panel */
 /**
  * The curves along a parameter; `key` is what they depend on.
- * @typedef {Omit<import("../../wire").Swept, Name> & { heights: Record<Name, number[] | null>, key: string }} Found
+ * @typedef {Omit<import("../../wire").Swept, Name> & { heights: Record<Name, number[] | null>, key: string }} SweptCurves
  */
 
 const HEIGHT = 172;
@@ -18,17 +18,17 @@ const BAND = [0.1, 10]; // of the gradient norm, as the derivation circulating w
 
 /**
  * Return the traces and the layout of a panel; `here` is the setting in force and the height there.
- * @param {{ found: Found, panel: Panel, here: { setting: number, height: number } }} shown
+ * @param {{ curves: SweptCurves, panel: Panel, here: { setting: number, height: number } }} shown
  */
-export function figureOf({ found, panel: { name, logarithmic, range }, here }) {
-  const heights = found.heights[name] ?? [];
-  const { values, within } = found;
+export function figureOf({ curves, panel: { name, logarithmic, range }, here }) {
+  const heights = curves.heights[name] ?? [];
+  const { values, within } = curves;
   const also = logarithmic && within ? BAND : [];
   const scale = heightsOf([heights], { logarithmic, range, also });
   const layout = {
     ...{ height: HEIGHT, margin: MARGINS, hovermode: "x", hoverdistance: -1, dragmode: false },
-    shapes: bandsOf(found, name),
-    xaxis: axisOver([values[0], values[values.length - 1]], found.logarithmic, 6),
+    shapes: bandsOf(curves, name),
+    xaxis: axisOver([values[0], values[values.length - 1]], curves.logarithmic, 6),
     yaxis: { ...axisOver(scale.span, scale.logarithmic, 6), ...(range ? { tickformat: ".0%" } : {}) },
   };
   const curve = {
@@ -51,7 +51,7 @@ export function figureOf({ found, panel: { name, logarithmic, range }, here }) {
 
 /**
  * What the two rules say, as bands behind the curve.
- * @param {Found} found
+ * @param {SweptCurves} curves
  * @param {Name} name
  */
 function bandsOf({ values, advised, within }, name) {

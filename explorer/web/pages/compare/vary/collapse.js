@@ -15,7 +15,7 @@ import { fallingWords } from "./experiment_sentences.js";
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../wire").CollapsingSides} Answer */
 /** @typedef {import("../../../wire").Collapsing} Way */
-/** @typedef {{ ways: (Way | null)[], shares: number[], spread: Float32Array, values: Float32Array[] }} Read */
+/** @typedef {{ ways: (Way | null)[], shares: number[], spread: Float32Array, values: Float32Array[] }} CurvesOfWays */
 
 const POINTS = 41;
 
@@ -24,11 +24,11 @@ export function Collapse({ page }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "collapse", { points: POINTS });
   const { answer, sides } = experiment;
-  const found = useMemo(() => answer && readAnswer(answer), [answer]);
-  return h(Result, { experiment }, found && answer && h(Found, { page, answer, found, sides }));
+  const curves = useMemo(() => answer && readAnswer(answer), [answer]);
+  return h(Result, { experiment }, curves && answer && h(CollapseCurves, { page, answer, curves, sides }));
 }
 
-/** @type {(answer: Answer) => Read} */
+/** @type {(answer: Answer) => CurvesOfWays} */
 function readAnswer({ shares, spread, sides }) {
   const ways = sides.map(({ found }) => /** @type {Way | null} */ (found));
   return {
@@ -40,15 +40,15 @@ function readAnswer({ shares, spread, sides }) {
 }
 
 /**
- * @param {{ page: ComparePage, answer: Answer, found: Read,
+ * @param {{ page: ComparePage, answer: Answer, curves: CurvesOfWays,
  *   sides: import("./experiment.js").Side[] }} properties
  */
-function Found({ page, answer, found, sides }) {
+function CollapseCurves({ page, answer, curves, sides }) {
   const [share, setShare] = useState(0);
   const [reached, reach] = useState(/** @type {number | null} */ (null));
   const charts = useRef(new Map()).current;
-  const { ways, shares, spread, values } = found;
-  const shown = useMemo(() => ways.map((way, place) => shownOf(found, way, place)), [found]);
+  const { ways, shares, spread, values } = curves;
+  const shown = useMemo(() => ways.map((way, place) => shownOf(curves, way, place)), [curves]);
   const at = nearest(shares, reached ?? share);
   const titles = sides.map((_side, place) => labelOf(sides, place)).filter((_title, place) => ways[place]);
   const columns = ["compare.vary.start", "compare.vary.here", "compare.vary.reached", "figure.collapse"];
@@ -114,20 +114,20 @@ function Found({ page, answer, found, sides }) {
               title: say("compare.vary.collapse"),
               note: say("compare.vary.collapse.about"),
             }),
-            csv: () => csvOf(found, sides),
+            csv: () => csvOf(curves, sides),
           }),
         ),
     }),
   );
 }
 
-/** @type {(found: Read, way: Way | null, place: number) => import("./curves.js").Shown} */
+/** @type {(curves: CurvesOfWays, way: Way | null, place: number) => import("./curves.js").Shown} */
 function shownOf({ shares, values }, way, place) {
   const limit = way && way.line !== null ? read(way.line) : null;
   return { axis: { span: [0, 1], logarithmic: false }, curves: [{ place, x: shares, y: values[place], limit }] };
 }
 
-/** @type {(found: Read, sides: import("./experiment.js").Side[]) => import("../downloads.js").Rows} */
+/** @type {(curves: CurvesOfWays, sides: import("./experiment.js").Side[]) => import("../downloads.js").Rows} */
 const csvOf = ({ shares, spread, values }, sides) => [
   ["share", "spread", ...values.map((_one, place) => labelOf(sides, place))],
   ...shares.map((share, i) => [share, spread[i], ...values.map((line) => line[i] ?? "")]),

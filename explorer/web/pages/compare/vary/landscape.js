@@ -12,7 +12,7 @@ import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("./experiment.js").Side} Side */
 /** @typedef {import("../../../wire").Landscapes} Answer */
-/** @typedef {ReturnType<typeof landscapesIn>} Found */
+/** @typedef {ReturnType<typeof landscapesIn>} ReadLandscapes */
 
 const PANEL = 420; // pixels of a side of a landscape in a file
 const HEADS = ["landscape.lowest", "landscape.highest", "compare.vary.comparisons"];
@@ -22,18 +22,18 @@ export function LandscapeExperiment({ page }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "landscape", {});
   const { answer, sides } = experiment;
-  const found = useMemo(() => answer && landscapesIn(answer), [answer]);
-  return h(Result, { experiment }, answer && found && h(Landscapes, { page, answer, found, sides }));
+  const landscapes = useMemo(() => answer && landscapesIn(answer), [answer]);
+  return h(Result, { experiment }, answer && landscapes && h(Landscapes, { page, answer, landscapes, sides }));
 }
 
-/** @param {{ page: ComparePage, answer: Answer, found: Found, sides: Side[] }} properties */
-function Landscapes({ page, answer, found, sides }) {
-  const two = sides.filter((_side, place) => found[place]).slice(0, 2);
+/** @param {{ page: ComparePage, answer: Answer, landscapes: ReadLandscapes, sides: Side[] }} properties */
+function Landscapes({ page, answer, landscapes, sides }) {
+  const two = sides.filter((_side, place) => landscapes[place]).slice(0, 2);
   const address = new URL(`learn/landscape#${new URLSearchParams(numbered(two))}`, document.baseURI).href;
   return group(
     h(
       "div.lp-landscape-sides",
-      found.map((landscape, place) => {
+      landscapes.map((landscape, place) => {
         if (!landscape) return null;
         const label = say("landscape.picture", { loss: labelOf(sides, place) });
         return h(
@@ -50,7 +50,7 @@ function Landscapes({ page, answer, found, sides }) {
       heads: HEADS.map((key) => say(key)),
       sides,
       cells: (place) => {
-        const landscape = found[place];
+        const landscape = landscapes[place];
         if (!landscape) return h(RefusedCell, { problem: answer.sides[place].problem, columns: HEADS.length });
         const { heights, comparisons } = landscape;
         const numbers = [show(Math.min(...heights)), show(Math.max(...heights)), String(comparisons)];
@@ -62,7 +62,7 @@ function Landscapes({ page, answer, found, sides }) {
       page,
       name: "landscape",
       figure: () => ({
-        panels: found.flatMap((landscape, place) => {
+        panels: landscapes.flatMap((landscape, place) => {
           const at = { stop: 0, negative: null, side: PANEL, title: labelOf(sides, place) };
           return landscape ? [landscapePanel(landscape, at)] : [];
         }),
@@ -70,21 +70,21 @@ function Landscapes({ page, answer, found, sides }) {
         title: say("compare.vary.landscape"),
         note: say("landscape.about"),
       }),
-      csv: () => csvOf(answer, found, sides),
+      csv: () => csvOf(answer, landscapes, sides),
     }),
   );
 }
 
 /**
  * The loss at each point, row by row of the score of the negative.
- * @type {(answer: Answer, found: Found, sides: Side[]) => import("../downloads.js").Rows}
+ * @type {(answer: Answer, landscapes: ReadLandscapes, sides: Side[]) => import("../downloads.js").Rows}
  */
-const csvOf = ({ axis }, found, sides) => [
+const csvOf = ({ axis }, landscapes, sides) => [
   ["positive", "negative", ...sides.map((_side, place) => labelOf(sides, place))],
   ...axis.flatMap((negative, row) =>
     axis.map((positive, column) => [
       ...[positive, negative].map((one) => Number(one.toFixed(6))),
-      ...found.map((landscape) => landscape?.heights[row * axis.length + column] ?? ""),
+      ...landscapes.map((landscape) => landscape?.heights[row * axis.length + column] ?? ""),
     ]),
   ),
 ];

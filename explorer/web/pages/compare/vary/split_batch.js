@@ -58,14 +58,14 @@ export function Mechanics({ page }) {
       canAverage ? h(Checkbox, { name: say("compare.vary.average"), checked: averaged, change: setAveraged }) : null,
     ),
     h("p.lp-note", say(`compare.vary.way.${way}.about`, { size })),
-    h(Result, { experiment }, answer && h(Found, { page, answer, sides })),
+    h(Result, { experiment }, answer && h(SplitResult, { page, answer, sides })),
   );
 }
 
 /**
  * @param {{ page: ComparePage, answer: import("../../../wire").ExperimentSides, sides: Side[] }} properties
  */
-function Found({ page, answer, sides }) {
+function SplitResult({ page, answer, sides }) {
   /** @type {Map<number, Drawn>} */
   const drawn = useRef(new Map()).current;
   const pieces = answer.sides.map(({ found }) => /** @type {Pieces | null} */ (found));

@@ -28,7 +28,7 @@ import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep
  * @typedef {{ place: number, along: Along, own: number[], x: number[], swept: Swept,
  *   heights: Record<Name, Float32Array | null>, between: Float32Array[] | null }} Line
  */
-/** @typedef {{ lines: Line[], axis: string, logarithmic: boolean, span: Span }} Found */
+/** @typedef {{ lines: Line[], axis: string, logarithmic: boolean, span: Span }} SweepResult */
 
 /** @type {Panel[]} */
 const PANELS = [
@@ -63,7 +63,7 @@ export function Sweep({ page }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "sweep", options, dependsOn);
   const { answer, sides } = experiment;
-  const found = useMemo(() => answer && foundIn(page, answer, sides, axis), [answer]);
+  const sweep = useMemo(() => answer && sweepIn(page, answer, sides, axis), [answer]);
   return group(
     h(
       ExperimentOptions,
@@ -84,7 +84,7 @@ export function Sweep({ page }) {
         change: (on) => page.set({ logarithmic: on }),
       }),
     ),
-    h(Result, { experiment }, found && answer && h(FoundCurves, { page, answer, sides, found })),
+    h(Result, { experiment }, sweep && answer && h(SweptPanels, { page, answer, sides, sweep })),
   );
 }
 
@@ -98,8 +98,8 @@ function formOf(page, side) {
   return form && { parameters: form.parameters.filter((one) => parameterValue(one, side.parameters) !== null) };
 }
 
-/** @type {(page: ComparePage, answer: Answer, sides: Side[], axis: string) => Found} */
-function foundIn(page, answer, sides, axis) {
+/** @type {(page: ComparePage, answer: Answer, sides: Side[], axis: string) => SweepResult} */
+function sweepIn(page, answer, sides, axis) {
   const lines = answer.sides.flatMap(({ found }, place) => {
     const swept = /** @type {Swept | null} */ (found);
     const along = swept && alongOf(formOf(page, sides[place]), axis);
@@ -124,7 +124,7 @@ function lineOf(place, along, swept) {
 // ---- The curves --------------------------------------------------------------------------------
 
 /**
- * @param {Found} found
+ * @param {SweepResult} sweep
  * @param {Panel} panel
  * @param {number[]} present the place of the present value of each line
  * @returns {import("./curves.js").Shown}
@@ -158,31 +158,31 @@ function rangeOf({ along, swept }, [low, high]) {
   return /** @type {Span} */ (along.inverted ? ends.reverse() : ends);
 }
 
-/** @param {{ page: ComparePage, answer: Answer, sides: Side[], found: Found }} properties */
-function FoundCurves({ page, answer, sides, found }) {
+/** @param {{ page: ComparePage, answer: Answer, sides: Side[], sweep: SweepResult }} properties */
+function SweptPanels({ page, answer, sides, sweep }) {
   const [chosen, choose] = useState(/** @type {number | null} */ (null)); // by the slider
   const [reached, reach] = useState(/** @type {number | null} */ (null)); // by the pointer
   const charts = useRef(new Map()).current;
-  const { lines, span } = found;
-  const present = lines.map((line) => placeOf(page, sides, found, line, null));
+  const { lines, span } = sweep;
+  const present = lines.map((line) => placeOf(page, sides, sweep, line, null));
   const panels = useMemo(
     () =>
-      PANELS.map((panel) => ({ ...panel, shown: shownOf(found, panel, present) })).filter(
+      PANELS.map((panel) => ({ ...panel, shown: shownOf(sweep, panel, present) })).filter(
         ({ shown }) => shown.curves.length,
       ),
-    [found, String(present)],
+    [sweep, String(present)],
   );
   // Without a chosen value, each loss is read at its present one.
   const at = reached ?? (chosen === null ? null : Math.max(span[0], Math.min(span[1], chosen)));
   /** @param {Line} line */
-  const placeIn = (line) => placeOf(page, sides, found, line, at);
+  const placeIn = (line) => placeOf(page, sides, sweep, line, at);
   const first = lines.length ? lines[0].x[placeIn(lines[0])] : span[0];
-  const name = axisName(found);
+  const name = axisName(sweep);
   /** @param {number | null} value */
   function setAll(value) {
     if (value === null || sides.length !== page.sides.length) return;
     choose(null);
-    page.set({ sides: sidesAt(page, sides, found, value) });
+    page.set({ sides: sidesAt(page, sides, sweep, value) });
   }
   return group(
     h(
@@ -204,11 +204,11 @@ function FoundCurves({ page, answer, sides, found }) {
       Scrub,
       {
         label: name,
-        share: shareOf(found, at ?? first),
+        share: shareOf(sweep, at ?? first),
         steps: STEPS,
         disabled: !lines.length,
         words: at === null ? say("compare.vary.now") : say("compare.vary.at", { name, value: show(at, 3) }),
-        change: (share) => choose(valueAt(found, share)),
+        change: (share) => choose(valueAt(sweep, share)),
         enter: () => setAll(at),
       },
       h(
@@ -226,13 +226,13 @@ function FoundCurves({ page, answer, sides, found }) {
         if (line) return h(Cells, { line, at: placeIn(line), panels });
         const { problem } = answer.sides[place];
         if (problem) return h(RefusedCell, { problem, columns: panels.length + 1 });
-        const stays = say("compare.vary.stays", { name: parameterName(found.axis) });
+        const stays = say("compare.vary.stays", { name: parameterName(sweep.axis) });
         return h("td.lp-faint", { colSpan: panels.length + 1 }, stays);
       },
     }),
     h(
       "ul.lp-remarks",
-      verdictsOf(found).map((words) => h("li", { key: words }, words)),
+      verdictsOf(sweep).map((words) => h("li", { key: words }, words)),
     ),
     h("p.lp-note", say("compare.vary.sweep.about")),
     h(Downloads, {
@@ -244,10 +244,10 @@ function FoundCurves({ page, answer, sides, found }) {
           panels.map(({ name: of }) => say(`compare.vary.${of}`)),
         ),
         title: say("compare.vary.sweep.title", { name }),
-        note: verdictsOf(found).join(" "),
+        note: verdictsOf(sweep).join(" "),
         places: lines.map(({ place }) => place),
       }),
-      csv: () => csvOf(found, sides),
+      csv: () => csvOf(sweep, sides),
     }),
   );
 }
@@ -262,14 +262,14 @@ const Cells = ({ line, at, panels }) =>
     }),
   );
 
-/** @param {Found} found */
+/** @param {SweepResult} sweep */
 function axisName({ lines, axis }) {
   const name = parameterName(axis);
   if (!lines.some(({ along }) => along.inverted)) return name;
   return say(axis === "scale" ? "compare.vary.as_scale" : "compare.vary.as_temperature", { name });
 }
 
-/** @type {(found: Found) => string[]} The rules of thumb for each loss, and the limit of L/λ. */
+/** @type {(sweep: SweepResult) => string[]} The rules of thumb for each loss, and the limit of L/λ. */
 function verdictsOf({ lines }) {
   /** @param {Span} ends */
   const range = ([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) });
@@ -288,35 +288,35 @@ function verdictsOf({ lines }) {
 
 /**
  * Return where a line is read: at a value of the axis, or, for null, at the present value of its loss.
- * @type {(page: ComparePage, sides: Side[], found: Found, line: Line, at: number | null) => number}
+ * @type {(page: ComparePage, sides: Side[], sweep: SweepResult, line: Line, at: number | null) => number}
  */
 function placeOf(page, sides, { logarithmic }, { place, along, x }, at) {
   const { parameters } = page.sides[place] ?? sides[place];
   return nearest(x, at ?? axisValue(along, Number(parameterValue(along.parameter, parameters))), logarithmic);
 }
 
-/** @type {(found: Found, value: number) => number} the share of the axis up to a value, from 0 to 1 */
+/** @type {(sweep: SweepResult, value: number) => number} the share of the axis up to a value, from 0 to 1 */
 const shareOf = ({ span: [low, high], logarithmic }, value) =>
   logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1);
 
-/** @type {(found: Found, share: number) => number} the value at a share of the axis */
+/** @type {(sweep: SweepResult, share: number) => number} the value at a share of the axis */
 const valueAt = ({ span: [low, high], logarithmic }, share) =>
   logarithmic ? low * (high / low) ** share : low + share * (high - low);
 
 /**
  * Return the losses with their swept parameter at a value of the axis.
- * @type {(page: ComparePage, sides: Side[], found: Found, value: number) => Side[]}
+ * @type {(page: ComparePage, sides: Side[], sweep: SweepResult, value: number) => Side[]}
  */
-function sidesAt(page, sides, found, value) {
+function sidesAt(page, sides, sweep, value) {
   return page.sides.map((side, place) => {
-    const line = found.lines.find((one) => one.place === place);
+    const line = sweep.lines.find((one) => one.place === place);
     if (!line || side.loss !== sides[place].loss) return side;
-    const own = line.own[placeOf(page, sides, found, line, value)];
+    const own = line.own[placeOf(page, sides, sweep, line, value)];
     return { ...side, parameters: { ...side.parameters, [line.along.name]: own } };
   });
 }
 
-/** @type {(found: Found, sides: Side[]) => import("../downloads.js").Rows} */
+/** @type {(sweep: SweepResult, sides: Side[]) => import("../downloads.js").Rows} */
 const csvOf = ({ lines }, sides) => [
   ["loss", "parameter", "at", ...PANELS.map(({ name }) => (name === "loss" ? "value" : name))],
   ...lines.flatMap(({ place, along, own, heights }) =>

@@ -46,7 +46,7 @@ export function WhatIf({ page }) {
       }),
       options.change in RANGES ? h(Distance, { page, options }) : h(ChangedPair, { page, options }),
     ),
-    h(Result, { experiment }, answer && h(Found, { page, answer, sides, options })),
+    h(Result, { experiment }, answer && h(WhatIfResult, { page, answer, sides, options })),
   );
 }
 
@@ -128,7 +128,7 @@ const pairName = (page, pair) => `${page.numberOf(pair)} · ${clip(page.batch?.f
 // ---- The results -------------------------------------------------------------------------------
 
 /** @param {{ page: ComparePage, answer: Answer, sides: Side[], options: Change }} properties */
-function Found({ page, answer, sides, options }) {
+function WhatIfResult({ page, answer, sides, options }) {
   const all = answer.sides.map(({ found }) => /** @type {Changed | null} */ (found));
   const gradient = options.change in RANGES ? "compare.vary.gradient_by_scores" : "figure.gradient";
   const heads = ["figure.loss", "compare.vary.ratio", gradient, "figure.floor", "figure.collapse"];

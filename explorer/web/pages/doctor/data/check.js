@@ -31,7 +31,7 @@ export class DataCheck {
   constructor(page) {
     this.page = page;
     /** @type {Examined | null} */
-    this.found = null;
+    this.examined = null;
     /** @type {Source | null} */
     this.of = null; // what it was found in
     /** @type {Answer<"examine"> | null} */
@@ -122,7 +122,7 @@ export class DataCheck {
   }
 
   clear() {
-    this.found = this.read = this.of = this.seen = this.classes = this.similarities = null;
+    this.examined = this.read = this.of = this.seen = this.classes = this.similarities = null;
   }
 
   publish() {
@@ -211,7 +211,7 @@ export class DataCheck {
       if (this.state.encoder) this.page.warn(NO_PAIRS);
     } else if (answer.findings) {
       this.page.fail(null);
-      [this.found, this.of, this.read, this.classes, this.similarities] = [answer, source, answer, null, null];
+      [this.examined, this.of, this.read, this.classes, this.similarities] = [answer, source, answer, null, null];
       if (this.state.encoder || answer.file?.own_vectors) this.encoding.ask();
       else this.seen = null;
     } else if (answer.undecided) {

@@ -10,11 +10,11 @@ import { DataFault, RowTable, Searched } from "./findings.js";
 /** @typedef {import("./check.js").DataCheck} DataCheck */
 
 /**
- * @param {{ data: DataCheck, found: import("../../../wire").ExaminedData,
+ * @param {{ data: DataCheck, examined: import("../../../wire").ExaminedData,
  *   seen: import("../../../wire").EncodedData }} properties
  */
-export function EncoderReport({ data, found, seen }) {
-  const about = { encoder: seen.encoder, count: seen.pairs, total: found.pairs };
+export function EncoderReport({ data, examined, seen }) {
+  const about = { encoder: seen.encoder, count: seen.pairs, total: examined.pairs };
   const { bands, sharpness, findings, ranked, gap } = seen;
   return h(
     "section.lp-encoded",

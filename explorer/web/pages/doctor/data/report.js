@@ -12,20 +12,20 @@ import { SuitableLosses } from "./suitable_losses.js";
 
 /** @param {{ page: import("../state.js").DoctorPage }} properties */
 export function DataReport({ page: { data } }) {
-  const { found, classes, similarities } = data;
-  if (classes) return h(ClassReport, { data, found: classes });
+  const { examined, classes, similarities } = data;
+  if (classes) return h(ClassReport, { data, examined: classes });
   if (similarities) return h(Similarities, { similarities });
-  if (!found) return h(About, { text: say("doctor.about_data") });
+  if (!examined) return h(About, { text: say("doctor.about_data") });
   const { loss, batch } = data.state;
-  const count = { count: found.pairs, loss: titleOf(loss), batch };
-  const rows = found.rows < found.pairs ? say("doctor.in_rows", { rows: found.rows, batch }) : "";
-  const about = say(found.findings.length ? "doctor.examined" : "doctor.examined_none", count);
+  const count = { count: examined.pairs, loss: titleOf(loss), batch };
+  const rows = examined.rows < examined.pairs ? say("doctor.in_rows", { rows: examined.rows, batch }) : "";
+  const about = say(examined.findings.length ? "doctor.examined" : "doctor.examined_none", count);
   return group(
-    h(Findings, { about: `${about} ${rows}`, findings: found.findings }),
-    data.seen ? h(EncoderReport, { data, found, seen: data.seen }) : null,
+    h(Findings, { about: `${about} ${rows}`, findings: examined.findings }),
+    data.seen ? h(EncoderReport, { data, examined, seen: data.seen }) : null,
     h(SuitableLosses, { data }),
     h(Cleaning, { data }),
-    h(Searched, { looked: found.looked, unlooked: found.not_looked, open: !found.findings.length }),
+    h(Searched, { looked: examined.looked, unlooked: examined.not_looked, open: !examined.findings.length }),
   );
 }
 
@@ -53,26 +53,26 @@ const Similarities = ({ similarities: { about, findings } }) =>
 
 /**
  * A table of texts with their classes, for losses on classes.
- * @param {{ data: DataCheck, found: import("../../../wire").ExaminedClasses }} properties
+ * @param {{ data: DataCheck, examined: import("../../../wire").ExaminedClasses }} properties
  */
-function ClassReport({ data, found }) {
-  const count = { count: found.rows, classes: found.classes, batch: data.state.batch };
+function ClassReport({ data, examined }) {
+  const count = { count: examined.rows, classes: examined.classes, batch: data.state.batch };
   const about = [
-    say(found.findings.length ? "doctor.class.examined" : "doctor.class.examined_none", count),
+    say(examined.findings.length ? "doctor.class.examined" : "doctor.class.examined_none", count),
     say("doctor.about_classes"),
-    found.skipped ? say("doctor.class.skipped", { count: found.skipped }) : "",
+    examined.skipped ? say("doctor.class.skipped", { count: examined.skipped }) : "",
   ];
   /** @param {"largest" | "smallest"} name */
   const sizes = (name) =>
     say(`doctor.class.${name}`, {
-      classes: found[name].map((one) => `${one.name} (${grouped(one.count)})`).join(say("ui.between")),
+      classes: examined[name].map((one) => `${one.name} (${grouped(one.count)})`).join(say("ui.between")),
     });
-  const ends = /** @type {const} */ (["largest", "smallest"]).filter((name) => found[name].length);
+  const ends = /** @type {const} */ (["largest", "smallest"]).filter((name) => examined[name].length);
   return group(
-    h(Findings, { about: about.join(" "), findings: found.findings }),
+    h(Findings, { about: about.join(" "), findings: examined.findings }),
     h(SuitableLosses, { data }),
     h(Cleaning, { data }),
-    h(Searched, { looked: found.looked, open: !found.findings.length }, h(Lines, { lines: ends.map(sizes) })),
+    h(Searched, { looked: examined.looked, open: !examined.findings.length }, h(Lines, { lines: ends.map(sizes) })),
   );
 }
 
@@ -81,10 +81,10 @@ function ClassReport({ data, found }) {
  * @param {{ data: DataCheck }} properties
  */
 function Cleaning({ data }) {
-  const { classes, found } = data;
-  const { kept = 0 } = found ?? classes ?? {};
-  const total = found?.pairs ?? classes?.rows ?? 0;
-  const { rows = 0, kept_rows: keptRows = 0 } = found ?? {};
+  const { classes, examined } = data;
+  const { kept = 0 } = examined ?? classes ?? {};
+  const total = examined?.pairs ?? classes?.rows ?? 0;
+  const { rows = 0, kept_rows: keptRows = 0 } = examined ?? {};
   const changes = total > kept || (classes?.respelled ?? 0) > 0;
   const cleaned = rows < total && !classes ? "cleaned_rows" : "cleaned";
   const key = `doctor${classes ? ".class" : ""}.${changes ? cleaned : "clean_all"}`;

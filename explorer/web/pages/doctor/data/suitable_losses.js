@@ -12,7 +12,7 @@ const COMPARED = 4;
 
 /** @param {{ data: DataCheck }} properties */
 export function SuitableLosses({ data }) {
-  const { suited = [], more = 0 } = data.found ?? data.classes ?? {};
+  const { suited = [], more = 0 } = data.examined ?? data.classes ?? {};
   const shown = suited.length - more;
   const none = data.classes ? "doctor.suited.none_classes" : "doctor.suited.none";
   const comparable = suited.filter(({ scene }) => scene !== null).slice(0, COMPARED);
@@ -62,7 +62,7 @@ function CompareLink({ data, fits }) {
  * @type {(data: DataCheck, fit: Fitting) => string}
  */
 function linkOf(data, { loss, scene }) {
-  const { scenes = [] } = data.found ?? data.classes ?? {};
+  const { scenes = [] } = data.examined ?? data.classes ?? {};
   return scene === null ? "" : `${scenes[scene]}.${loss}`;
 }
 

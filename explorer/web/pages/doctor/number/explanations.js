@@ -14,18 +14,18 @@ const MOST_COMPARED = 6;
 
 /** @param {{ page: import("../state.js").DoctorPage }} properties */
 export function Answer({ page }) {
-  const { found, explained } = page;
-  if (!found || !explained) return null;
-  const answers = answersOf(found);
+  const { explanation, explained } = page;
+  if (!explanation || !explained) return null;
+  const answers = answersOf(explanation);
   const [first, ...others] = answers;
   return h(
     "div",
     h("p.lp-about", { "aria-live": "polite" }, aboutOf(page, answers.length)),
-    h("ol.lp-findings", { class: found.fits ? "lp-answer" : undefined }, first),
+    h("ol.lp-findings", { class: explanation.fits ? "lp-answer" : undefined }, first),
     others.length
       ? h(
           Fold,
-          { title: say(found.fits ? "doctor.other_answers" : "doctor.nearest", { count: others.length }) },
+          { title: say(explanation.fits ? "doctor.other_answers" : "doctor.nearest", { count: others.length }) },
           h("ol.lp-findings", others),
         )
       : null,
@@ -37,17 +37,17 @@ export function Answer({ page }) {
  * @param {import("../state.js").DoctorPage} page
  * @param {number} count of the answers, the folded ones too
  */
-function aboutOf({ found, isExample, explained }, count) {
-  if (!found || !explained) return "";
+function aboutOf({ explanation, isExample, explained }, count) {
+  if (!explanation || !explained) return "";
   const { value, loss } = explained;
   if (isExample) return say("doctor.example_shown", { value, loss: titleOf(loss) });
-  return found.fits ? say("doctor.may_be", { count }) : found.none;
+  return explanation.fits ? say("doctor.may_be", { count }) : explanation.none;
 }
 
 /**
  * The cards of all answers, the likeliest first: where the number stands at counts that are known, what it
  * fits, what it says by itself.
- * @param {import("../../../wire").NumberExplained} found
+ * @param {import("../../../wire").NumberExplained} explanation
  */
 function answersOf({ fits, findings, standing, signs }) {
   const texts = [...new Set([...(standing ? [standing.said] : []), ...(fits ? [] : signs)])];

@@ -17,7 +17,7 @@ export class RunCheck {
   constructor(page) {
     this.page = page;
     /** @type {import("../../../wire").ExaminedRunLog | null} */
-    this.found = null;
+    this.examined = null;
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 1,
@@ -124,7 +124,7 @@ export class RunCheck {
   forget() {
     this.requests.drop();
     this.stopFollowing();
-    this.found = this.batches = null;
+    this.examined = this.batches = null;
     this.page.tell(null);
     this.page.fail(null);
     this.publish();
@@ -134,7 +134,7 @@ export class RunCheck {
   take(answer) {
     this.page.fail(answer.error ?? null);
     // Of what cannot be read nothing is shown, and nothing of what was read before.
-    [this.found, this.batches] = [answer.error ? null : answer, null];
+    [this.examined, this.batches] = [answer.error ? null : answer, null];
     if (answer.shared) this.page.history?.remember();
     this.publish();
   }
@@ -146,9 +146,9 @@ export class RunCheck {
   async written(text) {
     const { kind, pasted } = this.state;
     this.page.leavesOut = false; // a log travels as its numbers
-    if (!["typed", "file"].includes(kind) || !this.found?.shared) return { text };
+    if (!["typed", "file"].includes(kind) || !this.examined?.shared) return { text };
     const kept = kind === "typed" && pasted.length <= PASTED_KEPT ? { pasted } : null;
-    return { text: `${text}&t=${this.found.shared}`, kept };
+    return { text: `${text}&t=${this.examined.shared}`, kept };
   }
 
   /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
@@ -159,7 +159,7 @@ export class RunCheck {
     if (answer.batches) this.follow();
     const isSame = JSON.stringify(this.batches) === JSON.stringify(answer.batches);
     if (isSame && this.unfinished === answer.unfinished) return;
-    [this.found, this.batches, this.unfinished] = [null, answer.batches ?? null, answer.unfinished ?? 0];
+    [this.examined, this.batches, this.unfinished] = [null, answer.batches ?? null, answer.unfinished ?? 0];
     this.publish();
   }
 

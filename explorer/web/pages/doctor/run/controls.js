@@ -21,7 +21,7 @@ export function RunControls({ page }) {
   const more = [...others, ...settings];
   const curves = curvesOf(run);
   return group(
-    kind === "kept" && !run.found
+    kind === "kept" && !run.examined
       ? null
       : group(
           h(KnownField, { page, name: "loss" }),
@@ -49,7 +49,7 @@ export function RunControls({ page }) {
  * @param {Page & { name: string, prefix?: "" | "other_" }} properties
  */
 function KnownField({ page: { run }, name, prefix = "" }) {
-  const logged = prefix ? run.found?.beside?.known[name] : run.found?.known[name];
+  const logged = prefix ? run.examined?.beside?.known[name] : run.examined?.known[name];
   const isLoss = name === "loss";
   return h(TextField, {
     name: say(isLoss ? "doctor.loss" : `doctor.field.${name}`),
@@ -67,9 +67,9 @@ function KnownField({ page: { run }, name, prefix = "" }) {
  * @param {import("./check.js").RunCheck} run
  */
 function curvesOf(run) {
-  const { found } = run;
-  if (!found) return [];
-  const names = Object.keys(found.curves);
+  const { examined } = run;
+  if (!examined) return [];
+  const names = Object.keys(examined.curves);
   /** @type {(name: "curve" | "held_out" | "step", title: string, options: string[], value: string) => import("preact").VNode} */
   const select = (name, title, options, value) =>
     h(Select, {
@@ -82,13 +82,13 @@ function curvesOf(run) {
       ],
       change: (one) => run.set({ [name]: one }),
     });
-  const ofSteps = run.state.kind === "file" && found.steps.length > 1;
+  const ofSteps = run.state.kind === "file" && examined.steps.length > 1;
   return [
-    ...(ofSteps ? [select("step", "doctor.step_column", found.steps, found.step)] : []),
+    ...(ofSteps ? [select("step", "doctor.step_column", examined.steps, examined.step)] : []),
     ...(names.length > 1
       ? [
-          select("curve", "doctor.curve", names, found.curve),
-          select("held_out", "doctor.held_out", names, found.held_out),
+          select("curve", "doctor.curve", names, examined.curve),
+          select("held_out", "doctor.held_out", names, examined.held_out),
         ]
       : []),
   ];

@@ -19,27 +19,27 @@ export function RunReport({ page: { run } }) {
     const { batches, unfinished, state } = run;
     return h(SavedBatches, { batches, unfinished, folder: state.folder });
   }
-  if (run.found) return h(Report, { found: run.found, run });
+  if (run.examined) return h(Report, { examined: run.examined, run });
   const about = run.state.kind === "kept" ? "doctor.about_kept" : "doctor.about_run";
   return h("p.lp-about", { "aria-live": "polite" }, say(about));
 }
 
-/** @param {{ found: Found, run: import("./check.js").RunCheck }} properties */
-function Report({ found, run }) {
-  const [read, ...known] = found.about;
-  const { findings, link, scene } = found;
+/** @param {{ examined: Found, run: import("./check.js").RunCheck }} properties */
+function Report({ examined, run }) {
+  const [read, ...known] = examined.about;
+  const { findings, link, scene } = examined;
   return group(
     h("p.lp-about", { "aria-live": "polite" }, read),
     listed(findings, (finding) => h(Fault, { finding })),
     findings.length ? null : h("ol.lp-findings", h(Card, { text: say("doctor.run.none_found") })),
-    h(Plot, { title: "doctor.run_curves", heading: "h2", found }),
-    h("div.lp-known", found.collapse === null ? h(Lines, { lines: known }) : h(Notes, { notes: known })),
+    h(Plot, { title: "doctor.run_curves", heading: "h2", examined }),
+    h("div.lp-known", examined.collapse === null ? h(Lines, { lines: known }) : h(Notes, { notes: known })),
     h(
       "div.lp-row.lp-wrap",
       link ? h("a.lp-button", { href: link }, say("doctor.what_is_its_value")) : null,
       scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.run.open")) : null,
     ),
-    found.beside ? h(Comparison, { other: found.beside, run }) : null,
+    examined.beside ? h(Comparison, { other: examined.beside, run }) : null,
   );
 }
 
@@ -51,7 +51,7 @@ function Comparison({ other, run: { state } }) {
     h("h2", say("doctor.beside_title", { name })),
     listed(other.findings, (finding) => h(Fault, { finding })),
     h(Lines, { lines: other.about }),
-    h(Plot, { title: "doctor.beside_curves", heading: "h3", found: other }),
+    h(Plot, { title: "doctor.beside_curves", heading: "h3", examined: other }),
   );
 }
 
@@ -79,24 +79,24 @@ function SavedBatches({ batches, unfinished, folder }) {
   );
 }
 
-/** @param {{ title: string, heading: "h2" | "h3", found: Curves }} properties */
-const Plot = ({ title, heading, found }) =>
+/** @param {{ title: string, heading: "h2" | "h3", examined: Curves }} properties */
+const Plot = ({ title, heading, examined }) =>
   h(
     "div.lp-run-plot",
     hosted({
       kind: "figure",
       make: (root) => lineChart(root, { key: title, height: 260, heading }),
-      update: (chart) => chart.update({ data: seriesOf(found) }),
+      update: (chart) => chart.update({ data: seriesOf(examined) }),
     }),
   );
 
 /**
  * The curves, and lines at the value at collapse and at the minimum.
- * @param {Curves} found
+ * @param {Curves} examined
  */
-function seriesOf(found) {
+function seriesOf(examined) {
   /** @type {import("../../../kit/line_chart.js").Series[]} */
-  const series = found.drawn.map(({ name, steps, values }, i) => ({
+  const series = examined.drawn.map(({ name, steps, values }, i) => ({
     name,
     colour: COLOURS[i],
     dash: i,
@@ -107,7 +107,7 @@ function seriesOf(found) {
   /** @type {import("../../../kit/types").Span} */
   const span = [Math.min(...every), Math.max(...every)];
   for (const name of /** @type {const} */ (["collapse", "floor"])) {
-    const value = found[name];
+    const value = examined[name];
     if (value !== null) series.push({ name: say(`figure.${name}`), colour: name, dash: 2, x: span, y: [value, value] });
   }
   return { series, span };
