@@ -12,7 +12,7 @@ function served() {
   const asked = [];
   const sent = new SentRows();
   const ask = (rows, guided, answer) =>
-    sent.asked({ scenario: { data: { rows, guided } } }, async (request) => {
+    sent.ask({ scenario: { data: { rows, guided } } }, async (request) => {
       asked.push([request.scenario.data.rows.length, request.scenario.data.guided.length, request.rows]);
       return answer?.(request) ?? { rows: request.rows ? undefined : `name ${asked.length}` };
     });

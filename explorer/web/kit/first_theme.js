@@ -3,8 +3,8 @@
 (() => {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const chosen = () => {
-    const asked = new URLSearchParams(location.search).get("__theme");
-    if (asked === "dark" || asked === "light") return asked;
+    const theme = new URLSearchParams(location.search).get("__theme");
+    if (theme === "dark" || theme === "light") return theme;
     try {
       return localStorage.getItem("lossprism.theme");
     } catch {

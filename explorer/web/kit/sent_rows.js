@@ -11,27 +11,27 @@ export class SentRows {
 
   /**
    * Ask with the rows, or with their name where they have one; again with the rows where the server
-   * has let go of them. `ask(request)` puts the question.
-   * @template {Request} Asked
+   * has let go of them. `send(request)` puts the question.
+   * @template {Request} Sent
    * @template Answer
-   * @param {Asked} request
-   * @param {(request: Asked & { rows?: string }) => Promise<Answer>} ask
+   * @param {Sent} request
+   * @param {(request: Sent & { rows?: string }) => Promise<Answer>} send
    * @returns {Promise<Answer>}
    */
-  async asked(request, ask) {
+  async ask(request, send) {
     const { scenario } = request;
     const { data } = scenario;
     const known = this.names.get(data.rows);
     const rows = known?.guided === data.guided ? known?.name : undefined;
     const without = { ...data, rows: [], guided: [] };
     const named = rows ? { ...request, scenario: { ...scenario, data: without }, rows } : request;
-    const answer = await ask(named);
-    const held = /** @type {{ rows?: string, send_rows?: true } | null | undefined} */ (answer);
-    if (held?.send_rows && rows) {
+    const answer = await send(named);
+    const reply = /** @type {{ rows?: string, send_rows?: true } | null | undefined} */ (answer);
+    if (reply?.send_rows && rows) {
       this.names.delete(data.rows);
-      return this.asked(request, ask);
+      return this.ask(request, send);
     }
-    if (held?.rows) this.names.set(data.rows, { name: held.rows, guided: data.guided });
+    if (reply?.rows) this.names.set(data.rows, { name: reply.rows, guided: data.guided });
     return answer;
   }
 }

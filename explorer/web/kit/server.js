@@ -26,11 +26,11 @@ export const problem = (key, values = {}, about = "") => ({ key: `problem.${key}
  */
 export function functionsOf(folder, names) {
   /** @param {string} name */
-  const named = (name) => async (/** @type {unknown} */ asked) => {
+  const named = (name) => async (/** @type {unknown} */ request) => {
     const answer = await fetch(new URL(`../../../requests/${folder}/${name}`, import.meta.url), {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(asked ?? null),
+      body: JSON.stringify(request ?? null),
     });
     const found = await answer.json();
     // What is refused before it is read has a status of its own, and a sentence as any other answer.
@@ -101,14 +101,14 @@ function agreesTo(error, sent) {
 /**
  * The answer to a request. Where the server needs leave first, since a link or a folder may be somebody else's,
  * the reader is asked, and with their leave the same is requested again.
- * @param {(asked: unknown) => Promise<any>} call
- * @param {unknown} asked
+ * @param {(request: unknown) => Promise<any>} call
+ * @param {unknown} request
  */
-async function agreed(call, asked) {
+async function agreed(call, request) {
   for (;;) {
-    const isObject = typeof asked === "object" && asked !== null && !Array.isArray(asked);
+    const isObject = typeof request === "object" && request !== null && !Array.isArray(request);
     const sent = Object.fromEntries(leave);
-    const answer = await call(isObject && leave.size ? { .../** @type {object} */ (asked), leave: sent } : asked);
+    const answer = await call(isObject && leave.size ? { .../** @type {object} */ (request), leave: sent } : request);
     const error = answer?.error;
     if (error?.about !== "leave" || !isObject) return answer;
     if (!(await agreesTo(error, sent[error.values.name] ?? 0))) return answer;
@@ -126,7 +126,7 @@ export const calm = (server) =>
   new Proxy(/** @type {any} */ (server ?? {}), {
     get(functions, name) {
       const call = functions[name];
-      return (/** @type {unknown} */ asked, /** @type {object | undefined} */ options) =>
-        agreed((sent) => answerTo(call(sent), options), asked);
+      return (/** @type {unknown} */ request, /** @type {object | undefined} */ options) =>
+        agreed((sent) => answerTo(call(sent), options), request);
     },
   });

@@ -349,7 +349,7 @@ export class ComparePage extends BatchPage {
   async askServer(name, options) {
     const { server } = this;
     const request = { scenario: this.scenarioOf(), sides: this.sides, ...options };
-    return server && this.rows.asked(request, (named) => this.work(server, name, named));
+    return server && this.rows.ask(request, (named) => this.work(server, name, named));
   }
 
   async askCompare() {

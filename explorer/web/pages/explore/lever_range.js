@@ -15,7 +15,7 @@ export class LeverRange {
     this.page = page;
     /** @type {{ name: string, key: string, stops: Stop[] }} */
     this.known = { name: "", key: "", stops: [] };
-    this.asked = ""; // the key of the range that is on its way
+    this.requestedKey = ""; // the key of the range that is on its way
   }
 
   /** @type {(name: string) => boolean} Whether the range of a parameter is here for the scenario as it stands. */
@@ -31,14 +31,14 @@ export class LeverRange {
     const { server, scenario, picture, form, sent } = this.page;
     const parameter = form.parameters.find((one) => one.name === name);
     const key = this.#key(name);
-    if (!server || !picture || this.covers(name) || this.asked === key) return;
+    if (!server || !picture || this.covers(name) || this.requestedKey === key) return;
     const isNumber = typeof scenario.parameters[name] === "number" && parameter?.kind === "number";
     // A kept range of colours may be narrower than a step of the bytes.
     if (!isNumber || scenario.view.colour_range || "value" in picture.steps[picture.chosen]) return;
-    this.asked = key;
-    const answer = await sent.asked({ scenario, parameter: name }, server.lever_range);
-    if (this.asked !== key) return;
-    this.asked = "";
+    this.requestedKey = key;
+    const answer = await sent.ask({ scenario, parameter: name }, server.lever_range);
+    if (this.requestedKey !== key) return;
+    this.requestedKey = "";
     const stops = (answer?.stops ?? []).map(({ value, cells: { low, high, data }, mask }) => ({
       place: placeOf(parameter, value),
       low,

@@ -317,7 +317,7 @@ export class ExplorePage extends BatchPage {
     const known = this.problem ? "" : (this.batch?.key ?? "");
     /** @type {Explored | null | undefined} */
     const answer =
-      server && (await this.sent.asked({ scenario, known }, (asked) => this.work(server, "explore", asked)));
+      server && (await this.sent.ask({ scenario, known }, (request) => this.work(server, "explore", request)));
     return answer ?? { error: GONE };
   }
 

@@ -143,8 +143,8 @@ export class DataCheck {
       if (file.working) return { source: null, answer: { working: file.working } };
       source = { kind, file: file.file, name: file.name, columns, header, encoding };
     }
-    const asked = { source, loss, batch, tokens, margin, language: language() };
-    const answer = (await this.page.server?.examine(asked)) ?? { error: GONE };
+    const request = { source, loss, batch, tokens, margin, language: language() };
+    const answer = (await this.page.server?.examine(request)) ?? { error: GONE };
     const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
     if (answer.error?.about === "gone" && again) {
       this.handed = this.fetched = null; // it has left meanwhile, and goes there again
@@ -226,8 +226,8 @@ export class DataCheck {
   // What was found already is asked about with the encoder that is chosen.
   async askEncoder() {
     const { loss, batch, encoder, most } = this.state;
-    const asked = { source: this.of, loss, batch, encoder, most, language: language() };
-    return (await this.page.server?.encode(asked)) ?? { error: GONE };
+    const request = { source: this.of, loss, batch, encoder, most, language: language() };
+    return (await this.page.server?.encode(request)) ?? { error: GONE };
   }
 
   /** @param {Answer<"encode">} answer */
