@@ -62,7 +62,7 @@ export function entryOf({ store }, name) {
 }
 
 /** @param {Page} properties */
-const Ready = ({ page }) => h("p.lp-note", null, sentences(say(`example.${page.data.state.example}.about`))[0]);
+const Ready = ({ page }) => h("p.lp-note", sentences(say(`example.${page.data.state.example}.about`))[0]);
 
 /** @param {Page} properties */
 function OwnFile({ page }) {
@@ -116,8 +116,8 @@ function FromHub({ page }) {
       },
     }),
     h("button.lp-button", { type: "button", id: "lp-doctor-fetch", onClick: fetchRows }, say("doctor.hub_fetch")),
-    h("p.lp-note", null, readNote(fileOf(page), hub)),
-    h("p.lp-note", null, say("doctor.hub_about")),
+    h("p.lp-note", readNote(fileOf(page), hub)),
+    h("p.lp-note", say("doctor.hub_about")),
   );
 }
 
@@ -131,7 +131,7 @@ const Pasted = ({ page }) =>
       example: "sentence1\tsentence2\tscore",
       change: (pasted) => page.data.begin({ kind: "typed", pasted }),
     }),
-    h("p.lp-note", null, readNote(fileOf(page), say("doctor.pasted_table"))),
+    h("p.lp-note", readNote(fileOf(page), say("doctor.pasted_table"))),
   );
 
 const PANELS = { example: Ready, file: OwnFile, hub: FromHub, typed: Pasted };

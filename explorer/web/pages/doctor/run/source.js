@@ -32,7 +32,7 @@ export function RunSource({ page }) {
 
 export const logOptions = () => pageData.doctor.logs.map((name) => [name, say(`doctor.log.${name}`)]);
 
-const Ready = () => h("p.lp-note", null, say("doctor.log_note"));
+const Ready = () => h("p.lp-note", say("doctor.log_note"));
 
 /**
  * @param {Page & { id: string, note: string, take: (file: string, name: string) => void }} properties
@@ -65,7 +65,7 @@ const Pasted = ({ page: { run } }) =>
       example: "{'loss': 0.6925, 'grad_norm': 1.2, 'epoch': 0.1}",
       change: (pasted) => run.begin({ kind: "typed", pasted }),
     }),
-    h("p.lp-note", null, say("doctor.typed_note")),
+    h("p.lp-note", say("doctor.typed_note")),
   );
 
 /** @param {Page} properties */
@@ -89,7 +89,7 @@ function Folder({ page: { run } }) {
       },
     }),
     h("button.lp-button", { type: "button", id: "lp-doctor-kept", onClick: list }, say("doctor.kept_list")),
-    h("p.lp-note", null, say("doctor.kept_note")),
+    h("p.lp-note", say("doctor.kept_note")),
   );
 }
 
