@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 from tests import warm
 from tests.browser.serving import ROOT, START_S, free_port
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 HUB = "/user/me/"  # where a hub shows the notebooks of a user; jupyter-server-proxy adds the ports
 CELLS = (

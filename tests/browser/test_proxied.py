@@ -27,7 +27,7 @@ from tests.browser.reading import choose, sound, still, unfold, visit
 from tests.browser.serving import ROOT, Server, free_port
 from tests.sentences import wording
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 # docs/hosting.md: what stands in the file in place of these lines.
 LISTENS, BELOW_ROOT = "listen 7860 backlog=2048;", "location / {"

@@ -74,6 +74,7 @@ def chosen():
 
 # That it is one graph the compiler's first half shows. The other half derives the backward pass,
 # which in small batches is that of the definition.
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FORMS)
 def test_a_training_step_is_one_graph(name, monkeypatch):
     monkeypatch.setattr(pairwise_sums, "TREE_ABOVE", 200)

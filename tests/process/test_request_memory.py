@@ -27,10 +27,13 @@ from lossprism.explorer.web.pages.compare.experiments import CELL_BYTES as VARIE
 from lossprism.explorer.web.pages.compare.sweep import SINGLY
 from tests import warm
 
-pytestmark = pytest.mark.skipif(
-    not (Path("/proc/self/clear_refs").exists() and hasattr(ctypes.CDLL(None), "mallopt")),
-    reason="the system reports no peak, or its C library has no setting for its memory",
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not (Path("/proc/self/clear_refs").exists() and hasattr(ctypes.CDLL(None), "mallopt")),
+        reason="the system reports no peak, or its C library has no setting for its memory",
+    ),
+]
 # How many pairs of a large batch, by what of them is kept: enough for their own to be what counts.
 PAIRS = {"cosines": 2**18, "angles": 2**13, "vectors": 2**12}
 DIMENSION = 768

@@ -224,6 +224,7 @@ def test_the_first_screen_is_short_and_axe_finds_nothing(
     assert violations(page, axe) == []
 
 
+@pytest.mark.thorough
 def test_less_motion_is_a_few_stills(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(reduced_motion="reduce"), server)
     page.evaluate(

@@ -18,6 +18,8 @@ from tests.sentences import pattern_of
 from tests.tiny import save_bert, static_model
 from tests.unit.lab.training.conftest import corpus
 
+pytestmark = pytest.mark.thorough
+
 PYTHON = sys.executable  # what the hub is called is read as the libraries are loaded
 ROOT = Path(__file__).resolve().parents[3]
 HEADS = ("sentence1", "sentence2", "score")

@@ -60,6 +60,7 @@ def test_each_page_has_a_title_and_a_sentence_of_its_own():
     )
 
 
+@pytest.mark.thorough
 def test_a_page_has_a_picture_of_what_it_opens_with_in_each_language(client):
     pictures = {}
     folders = {path: folder for path, folder, _ in site.PAGES}
