@@ -296,7 +296,11 @@ def explain_value(chosen: argparse.Namespace) -> int:
     """Print what the number may be; return `UNUSABLE` if it or what is known of it is invalid."""
     words = tuple(one.strip() for one in chosen.value)
     text = " ".join(words)
-    return _explain(typed_numbers(text) or words, chosen, known_from(text)[0])
+    try:
+        written = typed_numbers(text) or words
+    except Problem as problem:
+        return refused(problem, chosen, "doctor.not_explained")
+    return _explain(written, chosen, known_from(text)[0])
 
 
 def _explain(

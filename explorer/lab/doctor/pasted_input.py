@@ -125,7 +125,10 @@ def _cells(text: str) -> list[list[str]]:
 
 
 def typed_numbers(text: str) -> tuple[str, ...]:
-    """Return the numbers of a typed text, also those in a sentence about a loss or a metric."""
+    """Return the numbers of a typed text, also those in a sentence about a loss or a metric.
+
+    Raises Problem as `_values_of_first_metric` does.
+    """
     if numbers := numbers_in(text):
         return numbers
     read = log_reader(PASTED, text.encode("utf-8", "replace"))
@@ -135,8 +138,13 @@ def typed_numbers(text: str) -> tuple[str, ...]:
 
 
 def _values_of_first_metric(text: str) -> tuple[str, ...]:
-    """Return the values of the first metric in a sentence."""
-    return next((statement.values for statement in statements_of(text) if "\n" not in text), ())
+    """Return the values of the first loss or metric in a sentence. Raises Problem where a sentence
+    has only metrics that no reference value or chance level is known of."""
+    statements = [] if "\n" in text else statements_of(text)
+    values = [one.values for one in statements if one.topic != "other_metric"]
+    if statements and not values:
+        raise Problem("pasted_metric", text=shortened(text))
+    return values[0] if values else ()
 
 
 def _values_of_short_log(log: Log) -> tuple[str, ...]:

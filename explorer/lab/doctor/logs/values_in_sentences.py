@@ -17,8 +17,8 @@ _NUMBER = re.compile(
 )
 _TOPIC = re.compile(
     r"(?P<held>(?:eval|val|valid|validation|test|dev|held[- ]?out|验证集?|测试集?|评估)[\s_/的-]*)?"
-    r"(?P<topic>loss(?:es)?(?![a-z])|损失|acc(?:uracy)?(?![a-z])|准确率|精度|(?:mrr|ndcg|map|recall|"
-    r"precision|hit)(?:@\d+)?(?![a-z])|f1|召回率)",
+    r"(?P<topic>loss(?:es)?(?![a-z])|损失|acc(?:uracy)?(?![a-z])|准确率|精度|(?:mrr|ndcg)(?:@\d+)?(?![a-z])|"
+    r"(?P<other>(?:map|recall|precision|hit)(?:@\d+)?(?![a-z])|f1|召回率))",
     re.I,
 )
 # Words before and after numbers that are no values of a loss.
@@ -54,7 +54,8 @@ _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 
 class Statement(NamedTuple):
-    """Topic of a sentence ("loss", "eval_loss" or "metric") and its values as text."""
+    """Topic of a sentence and its values as text: "loss", "eval_loss", "metric" (accuracy, MRR or
+    NDCG, whose chance levels are known) or "other_metric"."""
 
     topic: str
     values: tuple[str, ...]
@@ -118,7 +119,7 @@ def _statement(topic: re.Match[str], numbers: Sequence[str]) -> Statement:
     if re.match("loss|损失", topic["topic"], re.I):
         return Statement("eval_loss" if topic["held"] else "loss", tuple(numbers))
     shares = (_as_fraction(one) if 1 < float(one) <= 100 else one for one in numbers)
-    return Statement("metric", tuple(shares))
+    return Statement("other_metric" if topic["other"] else "metric", tuple(shares))
 
 
 def losses_in(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -130,7 +131,7 @@ def losses_in(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
         return
     for number, line in enumerate(lines, 1):
         for statement in statements_of(line):
-            if statement.topic != "metric":
+            if statement.topic in ("loss", "eval_loss"):
                 yield from ((number, statement.topic, value) for value in statement.values)
 
 

@@ -79,6 +79,14 @@ def test_what_is_computed_is_no_value_of_a_loss(text, key):
         read_pasted(text.encode())
 
 
+@pytest.mark.parametrize("text", ["recall@10 0.0", "precision@5: 0.42", "F1 = 0.5", "召回率 0.3"])
+def test_a_metric_without_a_reference_value_is_no_loss(text):
+    for read in (typed_numbers, lambda text: read_pasted(text.encode())):
+        with raises_problem("pasted_metric"):
+            read(text)
+    assert typed_numbers(f"{text}, loss 0.69") == ("0.69",)
+
+
 @pytest.mark.parametrize(
     "text",
     [
