@@ -102,7 +102,7 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
         return open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
 
     def all_blocks() -> None:
-        opened().blocks(Window(0, count, 0, count))
+        opened().matrix.blocks(Window(0, count, 0, count))
 
     spent = seconds(all_blocks)
     tracemalloc.start()
@@ -134,7 +134,7 @@ def in_batch(sentences: int, loss: str) -> list[Row]:
 
     def opened() -> None:
         made.append(open_batch(batch, loss, checked(loss, {}), lambda done, total: None))
-        made[0].blocks(Window(0, made[0].shape[0], 0, made[0].shape[1]))
+        made[0].matrix.blocks(Window(0, made[0].shape[0], 0, made[0].shape[1]))
 
     before = psutil.Process().memory_info().rss
     started = time.perf_counter()
@@ -156,9 +156,11 @@ def highest_memory(work: Callable[[], object]) -> int:
 
     watching = threading.Thread(target=watch)
     watching.start()
-    work()
-    over.set()
-    watching.join()
+    try:
+        work()
+    finally:
+        over.set()
+        watching.join()
     return max(seen)
 
 
