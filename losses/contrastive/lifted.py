@@ -8,6 +8,7 @@ from torch import Tensor
 
 from lossprism.losses import geometry, inputs
 from lossprism.losses.contrastive.triplet_reference_values import DIAMETER
+from lossprism.losses.contrastive.triplet_symbols import DISTANCE_SYMBOLS
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log_add_exp, log_sum_exp, mean_of
 from lossprism.losses.kernels.mined_triplets import lifted as by_rows
@@ -149,14 +150,7 @@ LIFTED = LossSpec(
     r" + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2",
     symbols={
         "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
-        "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
-        "classes": each_sentence("c_i", stem="c"),
-        "distances": sentence_by_sentence("d_{ik}", equals="d(z_i, z_k)", signed=False),
-        "alike": sentence_by_sentence("c_i = c_k", "«classes[r]» = «classes[c]»"),
-        "itself": sentence_by_sentence("i = k", "«r» = «c»"),
-        "partners": sentence_by_sentence(
-            r"c_i = c_k,\ i \ne k", r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
-        ),
+        **DISTANCE_SYMBOLS,
         "terms": sentence_by_sentence(
             "t_{ik}", "«margin» - «distances[r,c]»", equals=r"m - d_{ik}\ \text{where}\ c_i \ne c_k"
         ),

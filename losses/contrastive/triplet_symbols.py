@@ -23,8 +23,7 @@ GIVEN = {
     "positives": "triplet_positives",
     "negatives": "triplet_negatives",
 }
-TRIPLET_SYMBOLS = {
-    "anchors": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+DISTANCE_SYMBOLS = {
     "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
     "classes": each_sentence("c_i", stem="c"),
     "distances": sentence_by_sentence("d_{ik}", equals="d(z_i, z_k)", signed=False),
@@ -33,6 +32,10 @@ TRIPLET_SYMBOLS = {
     "partners": sentence_by_sentence(
         r"c_i = c_k,\ i \ne k", r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
     ),
+}
+TRIPLET_SYMBOLS = {
+    "anchors": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+    **DISTANCE_SYMBOLS,
     "anchor": each_triplet("a_t"),
     "positive": each_triplet("p_t"),
     "to_positive": each_triplet(
