@@ -37,7 +37,7 @@ def checksum(content: bytes) -> int:
     """Return the masked CRC-32C of TFRecord.
 
     >>> hex(checksum(b"123456789"))
-    '0xc7f8fae4'
+    '0xc78ab0e5'
     """
     register = 0xFFFFFFFF
     for byte in content:

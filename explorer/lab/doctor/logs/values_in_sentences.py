@@ -64,7 +64,7 @@ class Statement(NamedTuple):
 def with_ascii_signs(text: str) -> str:
     """Replace full-width signs and digits by ASCII; positions stay.
 
-    >>> plain_signs("loss：０．６９")
+    >>> with_ascii_signs("loss：０．６９")
     'loss:0.69'
     """
     return text.translate(_ASCII)
@@ -73,8 +73,8 @@ def with_ascii_signs(text: str) -> str:
 def without_approximations(text: str) -> str:
     """Remove words and signs of approximation, and write percentages as fractions.
 
-    >>> without_doubts("~0.693"), without_doubts("93.75%"), without_doubts("0.69 ± 0.01")
-    ('0.693', '0.9375', '0.69')
+    >>> [without_approximations(one) for one in ("~0.693", "93.75%", "0.69 ± 0.01")]
+    ['0.693', '0.9375', '0.69']
     """
     plain = _PRINTED.sub(r"\1", with_ascii_signs(text))
     text = _APPROXIMATE.sub(" ", _RANGE.sub(" ", _SPREAD.sub("", plain)))
