@@ -32,7 +32,6 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import look
-from lossprism.explorer.lab.doctor.known_in_text import known_from
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
@@ -47,7 +46,7 @@ from lossprism.explorer.lab.doctor.pasted_input import (
     Pasted,
     numbers_in,
     read_pasted,
-    typed_numbers,
+    read_typed,
 )
 from lossprism.explorer.lab.doctor.similarity_gap import Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
@@ -297,10 +296,10 @@ def explain_value(chosen: argparse.Namespace) -> int:
     words = tuple(one.strip() for one in chosen.value)
     text = " ".join(words)
     try:
-        written = typed_numbers(text) or words
+        typed = read_typed(text)
     except Problem as problem:
         return refused(problem, chosen, "doctor.not_explained")
-    return _explain(written, chosen, known_from(text)[0])
+    return _explain(typed.numbers or words, chosen, typed.known)
 
 
 def _explain(

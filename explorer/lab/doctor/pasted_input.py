@@ -124,17 +124,18 @@ def _cells(text: str) -> list[list[str]]:
     return [cells if len(cells) > 1 else cells[0].split(",") for cells in lines]
 
 
-def typed_numbers(text: str) -> tuple[str, ...]:
-    """Return the numbers of a typed text, also those in a sentence about a loss or a metric.
+def read_typed(text: str) -> Pasted:
+    """Read the numbers of a typed text, also those in a sentence about a loss or a metric, with
+    what it says beside them; no numbers of any other text.
 
     Raises Problem as `_values_of_first_metric` does.
     """
     if numbers := numbers_in(text):
-        return numbers
-    read = log_reader(PASTED, text.encode("utf-8", "replace"))
+        return Pasted("numbers", numbers)
     known, rest = known_from(text[:MAX_LETTERS])
+    read = log_reader(PASTED, text.encode("utf-8", "replace"))
     values = _values_of_short_log(read("")) if read else _values_of_first_metric(text)
-    return values or _numbers_beside(known, rest)
+    return Pasted("numbers", values or _numbers_beside(known, rest), known=known)
 
 
 def _values_of_first_metric(text: str) -> tuple[str, ...]:

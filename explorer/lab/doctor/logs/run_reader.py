@@ -87,10 +87,10 @@ def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
         return None
     if (grid := scalars.grid_if_scalars(name, content)) and not console.prints_objects(content):
         return lambda step: scalars.read(name, grid, step)
-    for text in filter(None, (content, console.messages_in(content))):
-        if console.is_console(text):
-            return lambda step, text=text: console.read(name, text)
-    return None
+    if console.is_console(content):
+        return lambda step: console.read(name, content)
+    messages = console.messages_in(content)
+    return (lambda step: console.read(name, messages)) if console.is_console(messages) else None
 
 
 def is_run(place: str) -> bool:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lossprism.explorer.lab.doctor.known_in_text import known_from
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import (
@@ -14,7 +13,7 @@ from lossprism.explorer.lab.doctor.number_report import (
     listed,
     number_answer,
 )
-from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
@@ -53,10 +52,10 @@ def _explain(request: Json) -> NumberExplained:
     """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
     number may be."""
     language, known = language_of(request.get("language")), known_in(request)
-    typed = _text(request, "value")
-    written = typed_numbers(typed) or (typed,)
+    value = _text(request, "value")
+    typed = read_typed(value)
     with jobs.in_order(SECONDS):
-        explanation = explain_values(written, known.completed(known_from(typed)[0]))
+        explanation = explain_values(typed.numbers or (value,), known.completed(typed.known))
         answer = number_answer(explanation, language)
     shown = listed(explanation)
     following = [*shown[1:], None] if explanation.findings else [None] * len(shown)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lossprism.explorer.lab.doctor.logs.run_reader import read_content
-from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.sources.table_in_pasted_text import table_in
 from lossprism.explorer.sources.table_parser import read_grid
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
@@ -120,7 +120,7 @@ SENTENCES = {
 @pytest.mark.parametrize("text", SENTENCES)
 def test_the_number_of_a_sentence_is_read_wherever_it_is_typed(text):
     assert list(read_pasted(text.encode()).numbers) == SENTENCES[text]
-    assert list(typed_numbers(text)) == SENTENCES[text]
+    assert list(read_typed(text).numbers) == SENTENCES[text]
     assert doctor_pasted(text)["numbers"] == SENTENCES[text]
 
 
@@ -130,7 +130,7 @@ def test_the_number_of_a_sentence_is_read_wherever_it_is_typed(text):
 def test_a_sentence_without_a_value_is_refused(text):
     with raises_problem("pasted_unknown", ValueError):
         read_pasted(text.encode())
-    assert typed_numbers(text) == ()
+    assert read_typed(text).numbers == ()
 
 
 def test_sentences_in_a_table_are_no_values():

@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.run_report import about
-from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from tests.sentences import raises_problem
 
 STEPS, LOSSES = [1000, 2000, 3000, 4000], [0.7012, 0.6931, 0.693, 0.6929]
@@ -61,7 +61,7 @@ SENTENCES = {
 @pytest.mark.parametrize("text", SENTENCES)
 def test_the_value_of_a_loss_is_found(text):
     assert list(read_pasted(text.encode()).numbers) == SENTENCES[text]
-    assert list(typed_numbers(text)) == SENTENCES[text]
+    assert list(read_typed(text).numbers) == SENTENCES[text]
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_what_is_computed_is_no_value_of_a_loss(text, key):
 
 @pytest.mark.parametrize("text", ["recall@10 0.0", "precision@5: 0.42", "F1 = 0.5", "召回率 0.3"])
 def test_a_metric_without_a_reference_value_is_no_loss(text):
-    for read in (typed_numbers, lambda text: read_pasted(text.encode())):
+    for read in (read_typed, lambda text: read_pasted(text.encode())):
         with raises_problem("pasted_metric"):
             read(text)
-    assert typed_numbers(f"{text}, loss 0.69") == ("0.69",)
+    assert read_typed(f"{text}, loss 0.69").numbers == ("0.69",)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.sources.tables import read_table
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
@@ -69,7 +69,7 @@ def test_rows_without_names_are_steps_and_losses(separator, count):
     text = "\n".join(pasted_rows(separator).split("\n")[:count])
     for pasted in (text, f"{text}\n", f"```\n{text}\n```"):
         assert points(pasted) == (ROWS[:count], ())
-        assert typed_numbers(pasted) == ()
+        assert read_typed(pasted).numbers == ()
     around = f"my losses so far\n{text}\nwhy?"
     assert points(around) == (ROWS[:count], (1, count + 2))
     named = f"Hi all!\nstep{separator}loss\n{text}\nwhy?"
