@@ -32,7 +32,10 @@ def content_of_table(
         if files == [path]:
             return path.read_bytes(), name
         if judgements:
-            return _with_judged_texts(*files), f"{name}.json"
+            try:
+                return _with_judged_texts(*files), f"{name}.json"
+            except (ValueError, KeyError, TypeError, RecursionError):
+                raise Problem("file_broken", name=name, kind="BEIR") from None
         return _joined(files), f"{name}.arrow"
     except OSError:
         raise Problem("file_unreadable", name=name) from None

@@ -115,6 +115,22 @@ def test_a_judged_document_that_is_missing_is_said(tmp_path):
     assert [one.key for one in table.skipped] == ["problem.id_without_text"]
 
 
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("qrels/train.tsv", "query-id\tcorpus-id\tscore\nq1"),
+        ("corpus.jsonl", '{"id": "d1", "text": "one"}'),
+        ("queries.jsonl", "q1\tquery"),
+        ("queries.jsonl", '["q1"]'),
+    ],
+)
+def test_a_damaged_folder_of_beir_is_refused(tmp_path, file, content):
+    folder = beir(tmp_path / "scifact")
+    (folder / file).write_text(content)
+    with raises_problem("file_broken"):
+        read_file(folder)
+
+
 def test_the_tables_of_a_folder_are_named(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "train-00000-of-00001.parquet").write_bytes(b"PAR1")
