@@ -17,7 +17,7 @@ import numpy as np
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import array_files, arrow, parquet
+from lossprism.explorer.sources import array_files, arrow, gzip_files, parquet
 from lossprism.explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score, number_in
 from lossprism.explorer.sources.column_roles import (
     is_name,
@@ -36,7 +36,6 @@ from lossprism.explorer.sources.delimited import (
     no_progress,
 )
 from lossprism.explorer.sources.encodings import decode
-from lossprism.explorer.sources.gzip_files import unpacked
 from lossprism.explorer.sources.json_rows import (
     Object,
     filled,
@@ -90,7 +89,7 @@ _SIGNATURES = {
     b"\x93NUMPY": array_files.NUMPY,
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0": "Excel",
-    b"\x1f\x8b": "gzip",
+    gzip_files.SIGNATURE: "gzip",
     b"%PDF": "PDF",
     b"\x89PNG": "PNG",
     b"\xff\xd8\xff": "JPEG",
@@ -307,7 +306,7 @@ def read_grid(
     hosted page a large file is read when it is the visitor's turn.
     """
     with in_turn_to_read(data):
-        data, name = unpacked(data, name)
+        data, name = gzip_files.unpacked(data, name)
         known = frozenset(filter(is_name, chosen))
         grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
         grid = _with_named_pictures(_with_texts(grid))
