@@ -67,8 +67,8 @@ export class LeverRange {
     // A parameter may change which cells there are.
     const count = shown.rows * shown.columns;
     if (one.codes.length !== count || other.codes.length !== count) return null;
-    const wanted = /** @type {"value" | "mask" | "weight" | "gradient"} */ (scenario.view.facet);
-    const facet = shown[wanted] ? wanted : "value";
+    const inView = /** @type {"value" | "mask" | "weight" | "gradient"} */ (scenario.view.facet);
+    const facet = shown[inView] ? inView : "value";
     const share = (place - one.place) / (other.place - one.place || 1);
     const mask = (share < 0.5 ? one : other).mask;
     return { ...(mask && { mask }), [facet]: mixed(one, other, share, facet === "weight") };

@@ -6,7 +6,7 @@ import { percent, show } from "../../kit/number_format.js";
 import { agree, GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
-import { takingFrom } from "./takeaway_requests.js";
+import { takeawayRequests } from "./takeaway_requests.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */
 
@@ -104,7 +104,7 @@ export function suspectsPart(page, server) {
     opinion = { of, batch };
     draw();
   });
-  const { save } = takingFrom(page, server);
+  const { save } = takeawayRequests(page, server);
   const corrections = correctionsList({
     note: "ui.corrections_note",
     undo: (a, b) => page.correct(a, b, null),

@@ -2,7 +2,7 @@
 import { h, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 import { say } from "../../kit/words.js";
-import { takingFrom } from "./takeaway_requests.js";
+import { takeawayRequests } from "./takeaway_requests.js";
 
 // The sentence where there is no such code.
 /** @type {Partial<Record<string, string>>} */
@@ -14,7 +14,7 @@ const NOTHING = { code_module: "take.no_module", code_trainer: "take.no_trainer"
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function takeaway(root, page, server) {
-  const { ask, save } = takingFrom(page, server);
+  const { ask, save } = takeawayRequests(page, server);
   let reading = "";
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", {

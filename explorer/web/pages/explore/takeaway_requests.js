@@ -6,7 +6,7 @@ import { saved } from "../../kit/files.js";
  * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export function takingFrom(page, server) {
+export function takeawayRequests(page, server) {
   /**
    * @param {string} what
    * @param {ReturnType<typeof figureLook>} look of a figure

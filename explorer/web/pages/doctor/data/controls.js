@@ -7,7 +7,7 @@ import { agree } from "../../../kit/server.js";
 import { groupsOf } from "../../../kit/sidebar_parts.js";
 import { say } from "../../../kit/words.js";
 import { Columns } from "./columns.js";
-import { entryOf, fileOf } from "./source.js";
+import { draftSlider, entryOf, fileOf } from "./source.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 
@@ -121,16 +121,7 @@ function EncoderFields({ page }) {
         draft.now.encoder = value;
       },
     }),
-    h(Slider, {
-      entry: entryOf(page, "most"),
-      value: draft.now.most,
-      title: "doctor.encoded_pairs",
-      name: "most",
-      logarithmic: true,
-      change: (value) => {
-        draft.now.most = value;
-      },
-    }),
+    draftSlider(page, draft, "most", "doctor.encoded_pairs"),
     h(
       "div.lp-row.lp-wrap",
       h("button.lp-button", { id: "lp-doctor-encode", onClick: encode }, say("doctor.encode")),

@@ -61,6 +61,19 @@ export function entryOf({ store }, name) {
   return entry;
 }
 
+/**
+ * The slider of a count in a draft.
+ * @type {(page: import("../state.js").DoctorPage, draft: { now: Record<string, any> }, name: string, title: string) =>
+ *   import("preact").VNode}
+ */
+export const draftSlider = (page, draft, name, title) =>
+  h(Slider, {
+    ...{ name, title, entry: entryOf(page, name), value: draft.now[name], logarithmic: true },
+    change: (value) => {
+      draft.now[name] = value;
+    },
+  });
+
 /** @param {Page} properties */
 const Ready = ({ page }) => h("p.lp-note", sentences(say(`example.${page.data.state.example}.about`))[0]);
 
@@ -105,16 +118,7 @@ function FromHub({ page }) {
   return group(
     box("hub", say("doctor.for_example", { value: "sentence-transformers/stsb" }), say("doctor.hub")),
     box("split", "train", say("doctor.hub_split")),
-    h(Slider, {
-      entry: entryOf(page, "rows"),
-      value: draft.now.rows,
-      title: "doctor.hub_rows",
-      name: "rows",
-      logarithmic: true,
-      change: (value) => {
-        draft.now.rows = value;
-      },
-    }),
+    draftSlider(page, draft, "rows", "doctor.hub_rows"),
     h("button.lp-button", { type: "button", id: "lp-doctor-fetch", onClick: fetchRows }, say("doctor.hub_fetch")),
     h("p.lp-note", readNote(fileOf(page), hub)),
     h("p.lp-note", say("doctor.hub_about")),
