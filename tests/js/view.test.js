@@ -119,34 +119,50 @@ test("the progress of a job has a button that cancels it", async () => {
   const [page, at] = [new Bus(), root()];
   progress(at, page);
   assert.equal(at.innerHTML, "");
-  page.setBusy(true);
+  page.setBusy(at, true);
   await drawn();
   assert.equal(at.textContent, "Working…");
   page.tell({ what: "encode", done: 1, total: 4, values: {} });
   await drawn();
   assert.equal(at.querySelector("progress").getAttribute("aria-label"), "1 of 4");
   happen(at.querySelector("button"), "click");
-  page.setBusy(false);
+  page.setBusy(at, false);
   await drawn();
   assert.equal(at.innerHTML, "");
 });
 
 test("work is shown as under way where no answer comes for a while, not while answers keep coming", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const page = new BatchPage([]);
+  const [page, requests] = [new BatchPage([]), { flying: 0, taken: 0 }];
+  /** @type {(now: { flying: number, taken: number }) => void} */
+  const tell = (now) => page.tellBusy(Object.assign(requests, now));
   const busy = [];
   for (let taken = 0; taken < 5; taken += 1) {
-    page.tellBusy({ flying: 2, taken });
+    tell({ flying: 2, taken });
     context.mock.timers.tick(200);
     busy.push(page.busy);
   }
   assert.deepEqual(busy, Array(5).fill(false));
   context.mock.timers.tick(100);
   assert.equal(page.busy, true);
-  page.tellBusy({ flying: 1, taken: 5 });
+  tell({ flying: 1, taken: 5 });
   assert.equal(page.busy, false);
   context.mock.timers.tick(300);
   assert.equal(page.busy, true);
-  page.tellBusy({ flying: 0, taken: 5 });
+  tell({ flying: 0, taken: 5 });
   assert.equal(page.busy, false);
+});
+
+test("a page is busy until the last of its works has ended", () => {
+  const page = new BatchPage([]);
+  const told = [];
+  page.on("busy", () => told.push(page.busy));
+  const [file, requests] = [{}, { flying: 1, taken: 0 }];
+  page.setBusy(file, true);
+  page.tellBusy(requests);
+  page.tellBusy(Object.assign(requests, { flying: 0, taken: 1 })); // an answer while the file is read
+  assert.equal(page.busy, true);
+  page.setBusy(file, false);
+  page.setBusy(file, false);
+  assert.deepEqual(told, [true, false]);
 });

@@ -43,12 +43,12 @@ export class BatchPage extends Bus {
       clearTimeout(this.late);
       this.late = undefined;
       this.heard = requests.taken;
-      this.setBusy(false);
+      this.setBusy(requests, false);
     }
     if (requests.flying && !this.late) {
       this.late = setTimeout(() => {
         this.late = undefined;
-        this.setBusy(requests.flying > 0);
+        this.setBusy(requests, requests.flying > 0);
       }, LATE_MS);
     }
   }

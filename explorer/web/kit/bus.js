@@ -25,7 +25,8 @@ export class Bus {
     this.jobs = new Map();
     /** @type {import("../wire").Progress | null} */
     this.progress = null;
-    this.busy = false;
+    /** @type {Set<object>} */
+    this.busyWith = new Set(); // what is under way, of which several may be at a time
     this.tooLong = false; // whether the state is too much for an address
     this.leavesOut = false; // whether the address leaves out secrets that stand in texts
     this.following = false;
@@ -108,11 +109,16 @@ export class Bus {
     this.publish("problem");
   }
 
-  /** @param {boolean} busy */
-  setBusy(busy) {
-    if (this.busy === busy) return;
-    this.busy = busy;
-    this.publish("busy");
+  get busy() {
+    return this.busyWith.size > 0;
+  }
+
+  /** @type {(work: object, isUnderWay: boolean) => void} The page is busy as long as any work is under way. */
+  setBusy(work, isUnderWay) {
+    const { busy } = this;
+    if (isUnderWay) this.busyWith.add(work);
+    else this.busyWith.delete(work);
+    if (this.busy !== busy) this.publish("busy");
   }
 
   /**

@@ -40,7 +40,7 @@ export class DoctorPage extends Bus {
       debounce: TYPING_MS,
       ask: () => this.explain(),
       take: (answer) => this.take(answer),
-      changed: () => this.setBusy(this.requests.flying > 0),
+      changed: () => this.setBusy(this.requests, this.requests.flying > 0),
     });
     this.request = this.shown;
     this.pasted = ""; // what is read where there is no number
@@ -49,7 +49,7 @@ export class DoctorPage extends Bus {
       debounce: PASTE_MS,
       ask: async () => (await this.server?.read_pasted({ text: this.pasted })) ?? { error: GONE },
       take: (answer) => this.takePasted(answer),
-      changed: () => this.setBusy(this.pasting.flying > 0),
+      changed: () => this.setBusy(this.pasting, this.pasting.flying > 0),
     });
     this.data = new DataCheck(this);
     this.run = new RunCheck(this);

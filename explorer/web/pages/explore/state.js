@@ -30,7 +30,7 @@ import { LeverRange } from "./lever_range.js";
  */
 
 const STILL_MS = 400;
-const OF_THE_SAME_PAIRS = ["encoder", "cross_encoder", "guide", "teacher_model"];
+const OF_THE_SAME_PAIRS = ["data.encoder", "data.cross_encoder", "data.guide", "data.teacher_model"];
 
 /** @type {() => Scenario} The first scenario, on an example in the reader's language where there is one. */
 function openingScenario() {
@@ -38,11 +38,8 @@ function openingScenario() {
   return { ...rest, data: { ...data, example: exampleInLanguage(data.example) } };
 }
 
-/** @type {(change: Change) => Change} Marks are of the pairs of the data as they were. */
-function withItsMarks(change) {
-  const isOfOthers = Object.keys(change.data ?? {}).some((name) => !OF_THE_SAME_PAIRS.includes(name));
-  return isOfOthers ? { ...change, view: { marked: [], ...change.view } } : change;
-}
+/** @type {(name: string) => boolean} Whether other pairs may come with another value of an entry. */
+const choosesPairs = (name) => name.startsWith("data.") && !OF_THE_SAME_PAIRS.includes(name);
 
 export class ExplorePage extends BatchPage {
   constructor() {
@@ -218,7 +215,8 @@ export class ExplorePage extends BatchPage {
    * @param {Change} change
    */
   set(change, { announce = true } = {}) {
-    const { affects } = this.store.update(withItsMarks(this.#withItsCorrections(change)));
+    const { changed, affects } = this.store.update(this.#withItsCorrections(change));
+    if (changed.some(choosesPairs) && !change.view?.marked) this.store.update({ view: { marked: [] } });
     this.warn(null);
     if (announce) this.publish("scenario");
     if (affects === "nothing") this.remember();

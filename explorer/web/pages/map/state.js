@@ -127,9 +127,9 @@ export class MapPage extends LinkedPage {
     if (!server || key === this.key) return;
     this.key = key;
     this.cancel();
-    this.setBusy(true);
+    this.setBusy(this.newest, true);
     const answer = await this.newest(() => this.work(server, "map", this.request()));
-    this.setBusy(false);
+    this.setBusy(this.newest, false);
     if (answer === undefined) {
       this.key = ""; // the same may be asked again
       this.fail({ key: "problem.cancelled", about: "cancelled", values: {} });

@@ -44,7 +44,7 @@ export class SpherePage extends LinkedPage {
       between: true,
       ask: () => this.request(),
       take: ({ sides, answer }) => this.take(sides, answer),
-      changed: () => this.setBusy(this.requests.flying > 0),
+      changed: () => this.setBusy(this.requests, this.requests.flying > 0),
     });
   }
 

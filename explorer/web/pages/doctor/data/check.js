@@ -51,7 +51,7 @@ export class DataCheck {
       take: (reply) => this.take(reply),
       again: ({ answer }) => (answer.working ? POLL_MS : null),
       progress: ({ answer }) => this.show(answer.working),
-      changed: () => page.setBusy(this.requests.flying > 0),
+      changed: () => page.setBusy(this.requests, this.requests.flying > 0),
     });
     /** @type {Requests<Answer<"take">>} */
     this.taking = new Requests({
@@ -70,7 +70,7 @@ export class DataCheck {
       take: (answer) => this.hearEncoder(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => this.show(answer.working),
-      changed: () => page.setBusy(this.encoding.flying > 0),
+      changed: () => page.setBusy(this.encoding, this.encoding.flying > 0),
     });
     /** @type {object} */
     this.wanted = {}; // what is to be taken away

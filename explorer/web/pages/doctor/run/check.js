@@ -24,7 +24,7 @@ export class RunCheck {
       debounce: TYPING_MS,
       ask: async () => (await page.server?.examine_run(this.question)) ?? { error: GONE },
       take: (answer) => this.take(answer),
-      changed: () => page.setBusy(this.requests.flying > 0),
+      changed: () => page.setBusy(this.requests, this.requests.flying > 0),
     });
     /** @type {import("../../../wire").ListedBatch[] | null} */
     this.batches = null; // those that a training kept
@@ -39,7 +39,7 @@ export class RunCheck {
       take: (answer) => this.hear(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => page.tell(answer.working ? { ...answer.working, values: {} } : null),
-      changed: () => page.setBusy(this.listing.flying > 0 && this.batches === null),
+      changed: () => page.setBusy(this.listing, this.listing.flying > 0 && this.batches === null),
     });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.following = undefined; // until the folder is looked into again

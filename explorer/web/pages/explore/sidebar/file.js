@@ -49,10 +49,10 @@ export class FileReading {
     }
     if (this.file !== next) this.offered = null;
     this.file = next;
-    page.setBusy(true);
+    page.setBusy(this, true);
     page.publish("file");
     const answer = await this.newest(() => this.#request(next, options)); // unless other pairs are chosen meanwhile
-    page.setBusy(false);
+    page.setBusy(this, false);
     if (answer === undefined) return;
     if (answer?.columns) this.offered = { answer, options };
     const isRead = page.check(answer);
