@@ -179,9 +179,9 @@ def test_several_pairs_are_marked_on_the_map_and_on_explore(
     page.wait_for_function(f"{EXPLORE}.picture.figures.loss !== {found.loss} && {EXPLORE_DRAWN}")
     expect(line).to_be_visible()
     # What is chosen again is no change.
-    page.evaluate(
-        f"(({{ source, encoder }}) => {EXPLORE}.set({{ data: {{ source, encoder }} }}))({EXPLORE}.scenario.data)"
-    )
+    data = f"{EXPLORE}.scenario.data"
+    again = f"{{ source: {data}.source, encoder: {data}.encoder }}"
+    page.evaluate(f"{EXPLORE}.set({{ data: {again} }})")
     assert page.evaluate(f"{EXPLORE}.scenario.view.marked") == [other, one]
     line.locator("button").click()
     expect(line).to_be_hidden()
