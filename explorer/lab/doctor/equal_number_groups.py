@@ -14,15 +14,17 @@ def label_spreads(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, numbers, labels)
     np.maximum.at(high, numbers, labels)
-    return high[numbers] - low[numbers]
+    high -= low
+    return high[numbers]
 
 
 def seen_before(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the mask of the entries whose number is in an earlier entry [N]; with `rows`, which
-    rise, in an earlier row."""
-    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+    """Return the mask of the entries whose number is in an earlier entry [N]; with `rows`, in an
+    earlier row."""
     places = np.arange(len(numbers)) if rows is None else rows
-    return places > places[first][of]
+    first = np.full(int(numbers.max(initial=-1)) + 1, len(numbers))
+    np.minimum.at(first, numbers, places)
+    return places > first[numbers]
 
 
 def set_numbers(numbers: np.ndarray, of: np.ndarray) -> np.ndarray:

@@ -249,11 +249,13 @@ class Profile:
         """Return the places of pairs that have several labels in the table: those that conflict,
         and those within `rater_noise`. A triplet with one pair as positive and negative does not
         count. `by_threshold`: labels differ only across the threshold."""
-        places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
-        pair, labels = self.same_pair[places], self.labels[places]
-        read = self.positive[places].astype(float) if by_threshold else labels
-        several = have_several_labels(pair, read)
-        is_noise = label_spreads(pair, labels) <= self.rater_noise * (1 + 1e-9)
+        counts = np.ones(len(self), dtype=bool)
+        counts[self.own_negatives] = False
+        places = np.flatnonzero(counts)
+        pair = self.same_pair[places]
+        spreads = label_spreads(pair, self.labels[places])
+        read = label_spreads(pair, self.positive[places]) if by_threshold else spreads
+        several, is_noise = read > 0, spreads <= self.rater_noise * (1 + 1e-9)
         return places[several & ~is_noise], places[several & is_noise]
 
     @cached_property
@@ -407,7 +409,9 @@ class Profile:
 
     def kept_rows(self, by_threshold: bool) -> int:
         """Number of rows of the cleaned table."""
-        return len(np.unique(self.row_of[self.cleaned(by_threshold).kept - 1]))
+        is_kept = np.zeros(len(self.heads), dtype=bool)
+        is_kept[self.row_of[self.cleaned(by_threshold).why < 0]] = True
+        return int(is_kept.sum())
 
     def prepared(self) -> Profile:
         """Compute everything that does not depend on a loss or a batch size."""
