@@ -30,7 +30,8 @@ APP = Path(__file__).resolve().parents[1] / "app.py"
 ROWS = 1_000_000
 PARQUET_ROWS, PARQUET_GB = 10_000_000, 2.0
 GROUP_ROWS = 100_000
-MOST_SECONDS, MOST_GB = 60, 1.5
+MOST = {"scored pairs": (10, 0.6)}  # seconds and GB
+MOST_OF_OTHERS = (60, 1.5)
 BATCH = 64
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "el", "or")]
 CHARACTERS = "天地人山水火木金土日月星风云雨雪花草树鸟鱼马牛羊春夏秋冬东西南北上下大小多少"
@@ -182,7 +183,8 @@ def case(name: str, rows: int, folder: Path) -> Row:
     size = file.stat().st_size / 1e6
     print(f"{name}: {seconds:.1f} s, {held:.2f} GB", flush=True)
     figures = f"{seconds:.1f} s, {held:.2f} GB at most; {findings} findings"
-    target = f"≤ {MOST_SECONDS} s, ≤ {MOST_GB} GB"
+    most_seconds, most_gb = MOST.get(name, MOST_OF_OTHERS)
+    target = f"≤ {most_seconds} s, ≤ {most_gb} GB"
     return f"{rows:,} rows of {name}, {size:.0f} MB, for `{loss}`", figures, target
 
 
