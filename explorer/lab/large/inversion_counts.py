@@ -10,6 +10,7 @@ then keeps every sum to 1e-6 of itself. Gaps within a run are summed in float64.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,17 +71,20 @@ class Inversions:
         and a run of columns are the same one, or have no place in common.
         """
         count, weight = np.zeros((2, len(rows) - 1, len(columns) - 1))
-        for left in range(0, len(columns) - 1, GROUP):
-            some = columns[left : left + GROUP + 1]
-            before = rows[: np.searchsorted(rows, some[-1]) + 1]
-            if len(before) > 1:
-                here = np.s_[: len(before) - 1, left : left + GROUP]
-                count[here], weight[here] = self._ordered(before, some)
-            progress(int(some[-1] - columns[0]), int(columns[-1] - columns[0]))
         starts, row, column = np.intersect1d(rows[:-1], columns[:-1], return_indices=True)
-        if len(starts):
-            count[row, column], weight[row, column] = self._inside(starts, rows[row + 1])
-        count -= self._of_one_label(rows, columns)
+        # NumPy leaves Python's lock to others while it computes: two cores are used.
+        with ThreadPoolExecutor(1) as beside:
+            inside = beside.submit(self._inside, starts, rows[row + 1])
+            of_one_label = beside.submit(self._of_one_label, rows, columns)
+            for left in range(0, len(columns) - 1, GROUP):
+                some = columns[left : left + GROUP + 1]
+                before = rows[: np.searchsorted(rows, some[-1]) + 1]
+                if len(before) > 1:
+                    here = np.s_[: len(before) - 1, left : left + GROUP]
+                    count[here], weight[here] = self._ordered(before, some)
+                progress(int(some[-1] - columns[0]), int(columns[-1] - columns[0]))
+        count[row, column], weight[row, column] = inside.result()
+        count -= of_one_label.result()
         masked = rows[:-1, None] > columns[:-1]
         count[masked] = weight[masked] = 0
         return count, weight
@@ -145,7 +149,9 @@ class Inversions:
 
         Each half of a run is joined with the other one, and then halved itself.
         """
-        width = 1 << (int((stops - starts).max(initial=1)) - 1).bit_length()
+        if not len(starts):
+            return np.zeros(0), np.zeros(0)
+        width = 1 << (int((stops - starts).max()) - 1).bit_length()
         places = starts[:, None] + np.arange(width)
         there, places = places < stops[:, None], np.minimum(places, len(self) - 1)
         # What is not there has a score below everything, and a threshold above.
