@@ -12,7 +12,7 @@ CANVAS = "#main-matrix .lp-stage canvas[tabindex]"
 # In the first it is laid out, in the second what watches its size has followed.
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PROBLEM = "#main-figures .lp-problem"
-CHANNEL = "window.lossprism.page()"
+PAGE = "window.lossprism.page()"
 
 
 # ---- Doing -------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ OPEN_CONTROLS = """() => {
 
 def _first_picture(page: Page) -> None:
     # Asking in every frame would make frames of a page that has enough to do.
-    page.wait_for_function(f"window.lossprism?.isComplete && {CHANNEL}.drawn >= 1")
+    page.wait_for_function(f"window.lossprism?.isComplete && {PAGE}.drawn >= 1")
     page.evaluate(OPEN_CONTROLS)
     settle(page)
 
@@ -43,12 +43,12 @@ SETTLED = "({ typing, waiting, busy, flying }) => !(typing || waiting || busy ||
 
 def settle(page: Page) -> None:
     """Wait until what was typed has been asked and no question is under way."""
-    page.wait_for_function(f"({SETTLED})({CHANNEL})")
+    page.wait_for_function(f"({SETTLED})({PAGE})")
 
 
 def still(page: Page) -> None:
     """Wait until the address has followed the scenario."""
-    page.wait_for_function(f"({SETTLED})({CHANNEL}) && !{CHANNEL}.linking")
+    page.wait_for_function(f"({SETTLED})({PAGE}) && !{PAGE}.linking")
 
 
 def reload(page: Page) -> None:
@@ -57,7 +57,7 @@ def reload(page: Page) -> None:
 
 
 def drawn(page: Page) -> int:
-    return page.evaluate(f"{CHANNEL}.drawn ?? 0")
+    return page.evaluate(f"{PAGE}.drawn ?? 0")
 
 
 @contextmanager
@@ -65,13 +65,13 @@ def redrawn(page: Page) -> Iterator[None]:
     """What is done inside leads to a new picture; afterwards it has been drawn."""
     before = drawn(page)
     yield
-    page.wait_for_function(f"before => {CHANNEL}.drawn > before", arg=before)
+    page.wait_for_function(f"before => {PAGE}.drawn > before", arg=before)
     settle(page)
 
 
 # The scripts of the page, and the names in its window, as they are now; called, as they were.
 KEPT = f"""() => {{
-  const scene = {CHANNEL}, {{ server, work }} = scene;
+  const scene = {PAGE}, {{ server, work }} = scene;
   const scripts = {{ ...server }}, names = Object.keys(window);
   return () => {{
     Object.assign(server, scripts);
@@ -313,7 +313,7 @@ def table_rows(page: Page) -> list[list[str]]:
 
 
 def shape(page: Page) -> list[int]:
-    return page.evaluate(f"[{CHANNEL}.picture.shown.rows, {CHANNEL}.picture.shown.columns]")
+    return page.evaluate(f"[{PAGE}.picture.shown.rows, {PAGE}.picture.shown.columns]")
 
 
 def pixels(page: Page) -> dict[str, object]:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
-from tests.browser.reading import CHANNEL, choose, redrawn, settle, unfold, upload
+from tests.browser.reading import PAGE, choose, redrawn, settle, unfold, upload
 from tests.sentences import wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
@@ -18,7 +18,7 @@ SPREAD = ".lp-spread svg"
 
 
 def rows(page: Page) -> list[list[str]]:
-    return page.evaluate(f"{CHANNEL}.scenario.data.rows")
+    return page.evaluate(f"{PAGE}.scenario.data.rows")
 
 
 def test_batches_of_a_file_follow_one_another_and_are_compared(page: Page) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.locale import say
-from tests.browser.reading import CHANNEL, redrawn, unfold
+from tests.browser.reading import PAGE, redrawn, unfold
 from tests.browser.serving import Server
 from tests.sentences import wording
 
@@ -32,7 +32,7 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
     first = part.locator("tbody tr:visible").first
     words = first.locator(".lp-two span")
     expect(words.first).to_contain_text("Two children are building a sandcastle on the beach.")
-    count = page.evaluate(f"{CHANNEL}.batch.labels.length")
+    count = page.evaluate(f"{PAGE}.batch.labels.length")
     with redrawn(page):
         first.get_by_role("button", name="Use").click()
     expect(part).to_contain_text(wording("ui.corrections", count=1))
@@ -40,7 +40,7 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
         part.locator("tbody tr:visible").first.get_by_role(
             "button", name=say("en", "ui.correct_out")
         ).click()
-    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == count - 1
+    assert page.evaluate(f"{PAGE}.batch.labels.length") == count - 1
     changed = rows_of(page, wording("ui.take_corrections"))
     assert [bool(row["corrected"]) for row in changed] == [True, False]
     now = rows_of(page, say("en", "ui.take_corrected"))
@@ -50,15 +50,15 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
     pair = (relabelled["sentence1"], relabelled["sentence2"])
     assert labels[pair] == float(relabelled["corrected"]) != float(relabelled["score"])
     # The link of the scenario carries it; another source does not.
-    page.wait_for_function(f"!{CHANNEL}.linking")
+    page.wait_for_function(f"!{PAGE}.linking")
     page.reload()
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.batch?.labels.length === {count - 1}")
+    page.wait_for_function(f"window.lossprism && {PAGE}?.batch?.labels.length === {count - 1}")
     with redrawn(page):
         page.locator(PART).get_by_role("button", name="Undo").first.click()
     expect(page.locator(PART)).to_contain_text(wording("ui.corrections", count=1))
     with redrawn(page):
-        page.evaluate(f"{CHANNEL}.set({{data: {{source: 'random'}}}})")
-    assert page.evaluate(f"{CHANNEL}.scenario.data.corrections") == []
+        page.evaluate(f"{PAGE}.set({{data: {{source: 'random'}}}})")
+    assert page.evaluate(f"{PAGE}.scenario.data.corrections") == []
 
 
 def test_another_model_is_called(page: Page) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     button,
     choose,
@@ -382,7 +382,7 @@ def test_rows_travel_once(page: Page) -> None:
     with replacing(page):
         page.evaluate(
             f"""() => {{
-              const {{ server }} = {CHANNEL};
+              const {{ server }} = {PAGE};
               const {{ explore }} = server;
               window.sent = [];
               server.explore = async (request) => {{

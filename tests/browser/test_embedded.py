@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import APIResponse, Browser, BrowserContext, Frame, Page, Route, expect
 
 from tests.browser.conftest import PATIENCE_MS
-from tests.browser.reading import CHANNEL, PROBLEM, choose, loss_shown, still
+from tests.browser.reading import PAGE, PROBLEM, choose, loss_shown, still
 from tests.browser.serving import Server
 from tests.sentences import wording
 
@@ -75,7 +75,7 @@ def framed(page: Page, address: str) -> Frame:
     """The page within the hub's page at this address, with its first picture."""
     page.goto(address, wait_until="domcontentloaded")
     within = page.wait_for_selector("iframe").content_frame()
-    within.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1", polling=50)
+    within.wait_for_function(f"window.lossprism && {PAGE}.drawn >= 1", polling=50)
     return within
 
 

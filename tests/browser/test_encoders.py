@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     button,
     hover_cell,
@@ -39,7 +39,7 @@ def leads_back(page: Page, loss: float) -> None:
         page.click(BACK)
     sound(page)
     assert loss_shown(page) == loss
-    assert page.evaluate(f"{CHANNEL}.scenario.data.cross_encoder") == ""
+    assert page.evaluate(f"{PAGE}.scenario.data.cross_encoder") == ""
     assert page.input_value("#lp-encoder") == "all-MiniLM-L6-v2"
 
 
@@ -118,7 +118,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     page.mouse.move(5, 5)
     # Its triplets bring each query's own hard negatives, which a batch of pairs has not.
     page.select_option("#lp-loss", "info_nce")
-    page.evaluate(f"{CHANNEL}.setParameter('negatives_seen', 'by_own')")
+    page.evaluate(f"{PAGE}.setParameter('negatives_seen', 'by_own')")
     settle(page)
     lacking = page.get_by_text(words(page, "ui.no_own_negatives"))
     expect(lacking).to_be_hidden()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.core.scenario import Scenario
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     choose,
     clear_table,
@@ -124,7 +124,7 @@ def test_a_scenario_too_large_for_a_link_is_kept_in_the_tab(
     page.click("#main-header [data-say='ui.copy_link']")
     expect(page.locator(PROBLEM)).to_contain_text(wording("ui.link_too_long"))
     reload(page)
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
+    assert page.evaluate(f"{PAGE}.scenario.data.rows") == rows
     assert loss_shown(page) == large
     with redrawn(page):
         page.click("#lp-source-example")
@@ -133,11 +133,11 @@ def test_a_scenario_too_large_for_a_link_is_kept_in_the_tab(
     # Nobody who gets the example's link gets the rows, but the tab still has them.
     assert Scenario.from_link(page.evaluate("location.hash.slice(1)")).data.rows == ()
     reload(page)
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
+    assert page.evaluate(f"{PAGE}.scenario.data.rows") == rows
     with redrawn(page):
         page.go_back()
     assert loss_shown(page) == large
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
+    assert page.evaluate(f"{PAGE}.scenario.data.rows") == rows
 
 
 def test_two_tabs_do_not_know_each_other(page: Page, server: Server) -> None:

@@ -67,12 +67,12 @@ def test_the_scale_of_labels_is_reported_and_can_be_changed(page: Page, server: 
     message = page.locator(f"#large-large_controls {SAID}")
     expect(message).to_have_text(wording("rule.labels", low="−5", high=5, threshold=0))
     expect(page.locator("#lp-large-label-low")).to_have_value("-5")
-    assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == 400
+    assert page.evaluate(f"{large.PAGE}.answer.shape[0]") == 400
     with large.redrawn(page):
         page.fill("#lp-large-label-low", "")
     expect(message).to_have_text(wording("rule.labels", low=0, high=5, threshold="2.5"))
-    half = page.evaluate(f"{large.CHANNEL}.answer.rules.positives")
-    assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == half < 400
+    half = page.evaluate(f"{large.PAGE}.answer.rules.positives")
+    assert page.evaluate(f"{large.PAGE}.answer.shape[0]") == half < 400
     page.goto(f"{server.address}/finetune")
     plan = page.locator(f"#finetune-finetune_controls {SAID}")
     page.locator("details:has(#lp-finetune-threshold) > summary").last.click()

@@ -15,8 +15,8 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.losses.sentence_transformers.saved_batch import write
 from tests import hub
 from tests.browser import axe
-from tests.browser.doctor.test_number import CHANNEL as DOCTOR
-from tests.browser.reading import CHANNEL
+from tests.browser.doctor.test_number import PAGE as DOCTOR
+from tests.browser.reading import PAGE
 from tests.browser.serving import Server
 from tests.tiny import static_model
 from tests.unit.lab.training.conftest import corpus
@@ -61,7 +61,7 @@ def link_to(kind: str, folder: Path, locale: str) -> str:
 
 
 READ = {
-    "model": f"Boolean({CHANNEL}.picture)",
+    "model": f"Boolean({PAGE}.picture)",
     "set": f"{DOCTOR}.data.examined !== null",
     "folder": f"{DOCTOR}.run.batches?.length === 1",
 }

@@ -13,11 +13,11 @@ from playwright.sync_api import Page
 from benchmarks.slow_link import slow_link
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
-from tests.browser.reading import CHANNEL, choose, loss_shown, redrawn, slider, still, visit
+from tests.browser.reading import PAGE, choose, loss_shown, redrawn, slider, still, visit
 
 pytestmark = pytest.mark.browser
 
-RANGE = f"{CHANNEL}.leverRange"
+RANGE = f"{PAGE}.leverRange"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def move(page: Page, *shares: float, then: str = "null") -> Any:
     track = slider(page, "scale")[0].first
     return track.evaluate(
         f"""async (track, shares) => {{
-          const page = {CHANNEL};
+          const page = {PAGE};
           for (const share of shares) {{
             track.value = 1000 * share;
             track.dispatchEvent(new Event("input", {{ bubbles: true }}));
@@ -61,7 +61,7 @@ def test_a_range_comes_once_and_is_drawn_before_the_answer(far: Page) -> None:
         window.drawn = [];
         const [canvas] = document.querySelectorAll("#main-matrix canvas");
         const look = (what) => window.drawn.push([what, canvas.toDataURL()]);
-        for (const what of ["moving", "picture"]) {CHANNEL}.on(what, () => look(what));
+        for (const what of ["moving", "picture"]) {PAGE}.on(what, () => look(what));
     }}""")
     at_hand = move(far, 0.31, 0.45, 0.6, 0.52, then="[...window.drawn]")
     assert [what for what, _ in at_hand] == ["moving"] * 4
@@ -71,9 +71,9 @@ def test_a_range_comes_once_and_is_drawn_before_the_answer(far: Page) -> None:
     answered = [cells for what, cells in far.evaluate("window.drawn") if what == "picture"]
     assert len(answered) >= 2
     assert set(answered[:-1]) == {at_hand[-1][1]}
-    assert far.evaluate(f"{CHANNEL}.moving") is None
+    assert far.evaluate(f"{PAGE}.moving") is None
     assert requests.count("lever_range") == 1
-    scale = far.evaluate(f"{CHANNEL}.scenario.parameters.scale")
+    scale = far.evaluate(f"{PAGE}.scenario.parameters.scale")
     assert float(slider(far, "scale")[1].first.input_value()) == scale
     exact = explore(Scenario(loss="cosent", parameters=(("scale", scale),))).loss
     assert loss_shown(far) == pytest.approx(exact, rel=1e-4)
@@ -95,7 +95,7 @@ APART = """(async () => {
 @pytest.mark.parametrize("facet", ["value", "weight", "gradient"])
 def test_what_is_drawn_at_hand_is_the_answer_to_a_step_of_a_byte(page: Page, facet: str) -> None:
     choose(page, "cosent")
-    page.evaluate(f"{CHANNEL}.set({{ view: {{ facet: '{facet}' }} }})")
+    page.evaluate(f"{PAGE}.set({{ view: {{ facet: '{facet}' }} }})")
     touch(page)
     for share in (0.2, 0.417, 0.5, 0.555, 0.803):  # at stops and between them
         assert move(page, share, then=APART) <= 1
@@ -110,7 +110,7 @@ def test_another_facet_loss_or_batch_has_another_range(page: Page, change: str) 
     choose(page, "cosent")
     touch(page)
     with redrawn(page):
-        page.evaluate(f"{CHANNEL}.set({change})")
+        page.evaluate(f"{PAGE}.set({change})")
     still(page)
     assert not page.evaluate(f"{RANGE}.covers('scale')")
     assert move(page, 0.4, then="page.moving") is None
@@ -120,5 +120,5 @@ def test_another_facet_loss_or_batch_has_another_range(page: Page, change: str) 
 def test_a_value_beyond_the_slider_waits_for_its_answer(page: Page) -> None:
     choose(page, "cosent")
     touch(page)
-    page.evaluate(f"{CHANNEL}.setParameter('scale', 1e6)")
-    assert page.evaluate(f"{CHANNEL}.moving") is None
+    page.evaluate(f"{PAGE}.setParameter('scale', 1e6)")
+    assert page.evaluate(f"{PAGE}.moving") is None

@@ -12,7 +12,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.sources import textbook
 from tests.browser.reading import (
     CANVAS,
-    CHANNEL,
+    PAGE,
     cell_centre,
     cell_colours,
     choose,
@@ -49,13 +49,13 @@ LEGEND_COLOURS = """() => {
 
 def items(page: Page) -> tuple[list[int], list[int]]:
     """Which pair stands in each row, and in each column."""
-    shown = page.evaluate(f"{CHANNEL}.picture.shown")
+    shown = page.evaluate(f"{PAGE}.picture.shown")
     return shown["row_axis"]["items"], shown["column_axis"]["items"]
 
 
 def heaviest_cell(page: Page) -> tuple[int, int]:
     """The place of the heaviest term in the matrix."""
-    pairs = page.evaluate(f"{CHANNEL}.picture.heaviest[0].items.map((one) => one.item)")
+    pairs = page.evaluate(f"{PAGE}.picture.heaviest[0].items.map((one) => one.item)")
     rows, columns = items(page)
     return rows.index(pairs[0]), columns.index(pairs[1])
 
@@ -209,7 +209,7 @@ def test_a_number_out_of_range_is_marked(page: Page) -> None:
 def test_hovering_a_cell_shows_its_details(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
     row, column = heaviest_cell(page)
-    page.wait_for_function(f"{CHANNEL}.link")  # the address follows the scenario a moment later
+    page.wait_for_function(f"{PAGE}.link")  # the address follows the scenario a moment later
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     hover_cell(page, row, column)
@@ -315,7 +315,7 @@ def test_the_four_facets(page: Page) -> None:
             assert set(page.evaluate(LEGEND_COLOURS)) == set(colours)
     assert len(set(marks.values())) == 4
     # On the terms of CoSENT the gradient is the weight: d log(1 + Σ exp(t)) / dt.
-    shown = f"{CHANNEL}.picture.shown"
+    shown = f"{PAGE}.picture.shown"
     weight, gradient = (
         page.evaluate(f"Array.from(lossprism.floats({shown}.{facet}))")
         for facet in ("weight", "gradient")
@@ -331,7 +331,7 @@ def test_the_four_facets(page: Page) -> None:
 
 def test_sorting(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
-    scores = page.evaluate(f"Array.from(lossprism.floats({CHANNEL}.picture.pairs.score))")
+    scores = page.evaluate(f"Array.from(lossprism.floats({PAGE}.picture.pairs.score))")
     marks = set()
     for order, by in (("score", scores), ("entry", range(24)), ("label", pairs.labels)):
         with redrawn(page):

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
     CANVAS,
-    CHANNEL,
+    PAGE,
     cell_centre,
     hover_cell,
     redrawn,
@@ -51,9 +51,9 @@ def test_cells_are_still_found_under_the_pointer(page: Page) -> None:
     page.click("#lp-present")
     expect(page.locator(SIDE)).to_be_hidden()
     hover_cell(page, 4, 20)
-    shown = page.evaluate(f"{CHANNEL}.picture.shown")
+    shown = page.evaluate(f"{PAGE}.picture.shown")
     expected = [shown["row_axis"]["items"][4], shown["column_axis"]["items"][20]]
-    assert page.evaluate(f"{CHANNEL}.pointed.cell") == expected
+    assert page.evaluate(f"{PAGE}.pointed.cell") == expected
     x, y = cell_centre(page, 4, 20)
     frame = page.locator("#main-matrix .lp-cell:not(.lp-pin)").bounding_box()
     assert frame["x"] < x < frame["x"] + frame["width"]
@@ -138,7 +138,7 @@ def test_walking_brings_the_derivation_to_the_top(page: Page) -> None:
 
 def test_the_keys_of_a_clicker_walk_from_anywhere(page: Page) -> None:
     def step() -> int:
-        return page.evaluate(f"{CHANNEL}.picture.chosen")
+        return page.evaluate(f"{PAGE}.picture.chosen")
 
     first = step()
     page.evaluate("document.activeElement.blur()")
@@ -149,7 +149,7 @@ def test_the_keys_of_a_clicker_walk_from_anywhere(page: Page) -> None:
     for key, by in {"ArrowLeft": -1, "PageUp": -1, "PageDown": 1, "ArrowRight": 1}.items():
         before = step()
         page.keyboard.press(key)
-        page.wait_for_function(f"{CHANNEL}.picture.chosen === {before + by}")
+        page.wait_for_function(f"{PAGE}.picture.chosen === {before + by}")
     # Where a key means something else it keeps its meaning.
     order = page.locator("#lp-order")
     order.focus()
@@ -159,9 +159,9 @@ def test_the_keys_of_a_clicker_walk_from_anywhere(page: Page) -> None:
     expect(order).not_to_have_value("label")
     assert step() == first
     page.locator(".lp-steps").focus()
-    for key, at in {"Home": "0", "End": f"{CHANNEL}.picture.steps.length - 1"}.items():
+    for key, at in {"Home": "0", "End": f"{PAGE}.picture.steps.length - 1"}.items():
         page.keyboard.press(key)
-        page.wait_for_function(f"{CHANNEL}.picture.chosen === {at}")
+        page.wait_for_function(f"{PAGE}.picture.chosen === {at}")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     choose,
     loss_shown,
@@ -29,7 +29,7 @@ BUSY = ".lp-busy"
 COUNT = "#main-pairs summary .lp-note"
 # How many questions were asked, and how many of them the server has answered.
 COUNTING = f"""() => {{
-  const {{ server }} = {CHANNEL};
+  const {{ server }} = {PAGE};
   const {{ explore }} = server;
   window.asked = window.answered = 0;
   server.explore = async (request) => {{
@@ -70,7 +70,7 @@ def test_encoding_reports_progress_and_can_be_cancelled(page: Page) -> None:
     expect(page.locator(PROBLEM)).to_contain_text(wording("problem.cancelled"))
     # The old picture is still there, and everything that was entered.
     assert loss_shown(page) == before
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
+    assert page.evaluate(f"{PAGE}.scenario.data.rows") == rows
     # Going on continues where it was: what was encoded is not encoded again.
     page.click(f"{PROBLEM} [data-say='ui.go_on']")
     _, left = progressed(page)

@@ -156,8 +156,8 @@ def test_a_page_below_the_path_works_and_hands_on_its_address(
     assert page.locator("#lp-loss").input_value() == "siglip"
 
     page.goto(f"{public}/large?lang=en#loss=cosent&pairs=2000")
-    page.wait_for_function(f"window.lossprism && {large.CHANNEL}.details")
-    page.evaluate(f"{large.CHANNEL}.zoom([0, 100, 1000, 1200])")
+    page.wait_for_function(f"window.lossprism && {large.PAGE}.details")
+    page.evaluate(f"{large.PAGE}.zoom([0, 100, 1000, 1200])")
     page.wait_for_function("location.hash.includes('window')")
     assert page.url.startswith(f"{public}/large?lang=en#")
     unfold(page, "ui.take_away")
@@ -177,7 +177,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     page.goto(
         f"{public}/compare#1=cosent&2=info_nce&picture=numbers", wait_until="domcontentloaded"
     )
-    page.wait_for_function(f"window.lossprism && {compare.CHANNEL} && {compare.STILL}")
+    page.wait_for_function(f"window.lossprism && {compare.PAGE} && {compare.STILL}")
     expect(page.locator(compare.TABLE)).to_have_count(2)
 
     opened(page, public)
@@ -188,7 +188,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     expect(page.locator("[data-finding=conflicting_labels] tbody")).to_contain_text("8848 m")
 
     page.goto(f"{public}/finetune", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {finetune.CHANNEL}.checked")
+    page.wait_for_function(f"window.lossprism && {finetune.PAGE}.checked")
     page.click("#lp-finetune-source-file")
     mine = finetune.pairs_file("id,sentence1,sentence2,score,other", 80)
     page.set_input_files("#lp-finetune-file", mine)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Request, expect
 from lossprism.explorer.locale import say
 from tests.browser.reading import (
     CANVAS,
-    CHANNEL,
+    PAGE,
     PROBLEM,
     choose,
     clear_table,
@@ -41,7 +41,7 @@ def typed(page: Page, *rows: tuple[str, str, str]) -> None:
     clear_table(page)
     with redrawn(page):
         paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
-    page.wait_for_function(f"{CHANNEL}.batch.labels.length === {len(rows)}")
+    page.wait_for_function(f"{PAGE}.batch.labels.length === {len(rows)}")
 
 
 def table(rows: list[str]) -> bytes:
@@ -125,12 +125,12 @@ def test_more_rows_in_the_table_than_are_used(page: Page) -> None:
     expect(page.locator(COUNT)).to_have_text("512 pairs")
     limited = say("en", "ui.table_limited", count=2100, most=512)
     expect(page.locator(NOTE)).to_contain_text(limited)
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows.length") == len(rows)
+    assert page.evaluate(f"{PAGE}.scenario.data.rows.length") == len(rows)
     sound(page)
     # A row is changed, none is lost, also of those that are not laid out.
     with redrawn(page):
         type_pair(page, 2, "changed", "too", "4")
-    kept = page.evaluate(f"{CHANNEL}.scenario.data.rows")
+    kept = page.evaluate(f"{PAGE}.scenario.data.rows")
     assert kept[1] == ["changed", "too", "4"]
     assert [tuple(row) for row in kept[2:]] == rows[2:]
     sound(page)
@@ -155,7 +155,7 @@ def test_a_large_file(page: Page, tmp_path: Path) -> None:
     with redrawn(page):
         page.set_input_files("#lp-file", file_of(36, tmp_path))
     expect(page.locator(COUNT)).to_have_text("64 pairs")
-    rows = page.evaluate(f"{CHANNEL}.scenario.data.reading.total")
+    rows = page.evaluate(f"{PAGE}.scenario.data.reading.total")
     assert rows == 1 + 36 * 2**20 // len(LINE)
 
 

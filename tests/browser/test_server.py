@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from lossprism.explorer.core.scenario import Data, Scenario
 from tests import warm
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     clear_table,
     drawn,
@@ -86,7 +86,7 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> No
             upload(page, "new.csv", b"sentence1,sentence2,score\ng,h,1\ni,j,0\n")
         page.evaluate("window.answerFirst()")
         settle(page)
-        assert page.evaluate(f"{CHANNEL}.scenario.data.file") == "new.csv"
+        assert page.evaluate(f"{PAGE}.scenario.data.file") == "new.csv"
         expect(page.locator("#main-pairs summary .lp-note")).to_have_text("2 pairs")
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.sources.textbook import load_example
 from tests.browser.axe import script, violations
-from tests.browser.reading import CANVAS, CHANNEL, choose, redrawn, reload, settle, slider, still
+from tests.browser.reading import CANVAS, PAGE, choose, redrawn, reload, settle, slider, still
 from tests.browser.serving import Server
 from tests.sentences import pattern_of, wording
 
@@ -43,7 +43,7 @@ COUNTED = """() => {
   return [words, controls.length];
 }"""
 HEAVIEST = f"""() => {{
-  const {{ weight, columns }} = {CHANNEL}.picture.shown;
+  const {{ weight, columns }} = {PAGE}.picture.shown;
   const weights = lossprism.floats(weight);
   const at = weights.indexOf(Math.max(...weights));
   return [Math.floor(at / columns), at % columns, weights[at]];
@@ -59,7 +59,7 @@ def test_the_heaviest_cell_is_marked_and_shown_with_its_sentences(untouched: Pag
     page = untouched
     expect(page.locator("#main-matrix [role=tab][aria-selected=true]")).to_have_text("Weight")
     row, column, weight = page.evaluate(HEAVIEST)
-    shown = page.evaluate(f"{CHANNEL}.picture.shown")
+    shown = page.evaluate(f"{PAGE}.picture.shown")
     pairs = [shown["row_axis"]["pairs"][row], shown["column_axis"]["pairs"][column]]
     example = load_example("graded_english")
     card = page.locator(CARD)
@@ -116,8 +116,8 @@ def test_rows_have_their_sentences_label_and_score(page: Page) -> None:
         "all => all.slice(1).map((one) => [...one.children].map((part) => part.textContent))"
     )
     example = load_example("graded_english")
-    shown = page.evaluate(f"{CHANNEL}.picture.shown.row_axis.pairs")
-    scores = page.evaluate(f"Array.from(lossprism.floats({CHANNEL}.picture.pairs.score))")
+    shown = page.evaluate(f"{PAGE}.picture.shown.row_axis.pairs")
+    scores = page.evaluate(f"Array.from(lossprism.floats({PAGE}.picture.pairs.score))")
     assert len(message) == len(shown) == 24
     for pair, (number, first, second, label, score) in zip(shown, message, strict=True):
         assert number == str(pair + 1)
@@ -130,7 +130,7 @@ def test_a_screen_reader_hears_the_cell_that_is_walked_to(page: Page) -> None:
     page.locator(CANVAS).focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    row, column = page.evaluate(f"{CHANNEL}.pointed.cell")
+    row, column = page.evaluate(f"{PAGE}.pointed.cell")
     example = load_example("graded_english")
     spoken = page.locator("#main-matrix [aria-live]").inner_text()
     for pair in (row, column):
@@ -229,7 +229,7 @@ def test_steps_lead_over_and_the_mask_falls(untouched: Page) -> None:
 
     def go(step: str) -> None:
         with redrawn(page):
-            page.evaluate(f"name => {CHANNEL}.goTo({CHANNEL}.stepNamed(name))", step)
+            page.evaluate(f"name => {PAGE}.goTo({PAGE}.stepNamed(name))", step)
 
     page.evaluate(ANIMATIONS)
     go("differences")
@@ -269,7 +269,7 @@ def test_the_other_settings_open_where_one_differs(page: Page) -> None:
     expect(fold.locator("> summary")).to_have_text(wording("ui.more_settings", count=10))
     fold.evaluate("fold => { fold.open = false; }")
     with redrawn(page):
-        page.evaluate(f"{CHANNEL}.set({{ parameters: {{ symmetric: true }} }})")
+        page.evaluate(f"{PAGE}.set({{ parameters: {{ symmetric: true }} }})")
     expect(fold).to_have_attribute("open", "")
 
 
@@ -298,7 +298,7 @@ def scales_at_first(page: Page, address: str, act: str = "") -> list[list[float]
     if act:
         page.wait_for_function("scales.length > 1")
         page.keyboard.press(act)
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.drawn >= 1")
+    page.wait_for_function(f"window.lossprism && {PAGE}?.drawn >= 1")
     page.wait_for_timeout(2000)
     settle(page)
     return page.evaluate("scales")
@@ -315,7 +315,7 @@ def test_the_lever_moves_once_for_a_newcomer(new_page: Callable[..., Page], serv
     assert moved[-1][1] - moved[1][1] < 1500
     still(page)
     link = page.evaluate("location.hash")
-    assert page.evaluate(f"{CHANNEL}.scenario.parameters") == {}
+    assert page.evaluate(f"{PAGE}.scenario.parameters") == {}
     # Not again: nor for whoever opens a link, has switched it off, or acts meanwhile.
     page.evaluate("localStorage.setItem('lossprism.lever_seen', 'yes')")
     for address in (f"{server.address}/{link}", f"{server.address}/?motion=off"):

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     formulas,
     hover_cell,
     loss_shown,
@@ -32,7 +32,7 @@ PRINTED = {
 
 def go_to(page: Page, name: str) -> None:
     """Choose a step of the derivation by its name in the definition."""
-    names = page.evaluate(f"{CHANNEL}.picture.steps.map((step) => step.name)")
+    names = page.evaluate(f"{PAGE}.picture.steps.map((step) => step.name)")
     with redrawn(page):
         page.locator("#main-derivation .lp-step").nth(names.index(name)).click()
 
@@ -61,7 +61,7 @@ def test_the_loss_is_alone_with_its_reference_values(page: Page) -> None:
     expect(page.locator(FRAME)).to_be_hidden()
     alone = page.locator(f"{LONE} strong")
     assert number(alone.inner_text()) == loss_shown(page)
-    figures = page.evaluate(f"{CHANNEL}.picture.figures")
+    figures = page.evaluate(f"{PAGE}.picture.figures")
     texts = page.locator(f"{LONE} .lp-reference-value").all_inner_texts()
     assert [number(text.split("=")[-1].strip()) for text in texts] == pytest.approx(
         [figures["collapse"], figures["floor"]], rel=1e-3
@@ -103,7 +103,7 @@ def lit_steps(page: Page) -> list[str]:
     return page.evaluate(
         f"""() => Array.from(document.querySelectorAll("#main-derivation .lp-step"))
           .flatMap((row, i) => row.classList.contains("lp-lit")
-            ? [{CHANNEL}.picture.steps[i].name] : [])"""
+            ? [{PAGE}.picture.steps[i].name] : [])"""
     )
 
 
@@ -111,8 +111,8 @@ def test_a_number_of_the_formula_lights_up_what_it_came_from(page: Page) -> None
     hover_cell(page, 4, 20)
     live = page.locator(LIVE)
     expect(live.locator("[data-at]")).to_have_count(3)
-    scores = page.evaluate(f"Array.from(lossprism.floats({CHANNEL}.picture.pairs.score))")
-    shown = page.evaluate(f"{CHANNEL}.picture.shown")
+    scores = page.evaluate(f"Array.from(lossprism.floats({PAGE}.picture.pairs.score))")
+    shown = page.evaluate(f"{PAGE}.picture.shown")
     pair = shown["row_axis"]["items"][4]
     low = live.locator("[data-at=row]")
     assert number(low.inner_text()) == pytest.approx(scores[pair], rel=1e-3)
@@ -120,7 +120,7 @@ def test_a_number_of_the_formula_lights_up_what_it_came_from(page: Page) -> None
     low.hover()
     expect(page.locator(ROW)).to_be_visible()
     expect(page.locator(COLUMN)).to_be_hidden()
-    assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [pair]
+    assert page.evaluate(f"{PAGE}.pointed.pairs") == [pair]
     assert lit_steps(page) == ["scores"]
     live.locator("[data-at=column]").hover()
     expect(page.locator(COLUMN)).to_be_visible()
@@ -143,11 +143,11 @@ def test_the_terms_of_a_sum_lead_to_the_pairs_they_came_from(page: Page) -> None
     assert parts.count() == 3
     pair = int(parts.first.get_attribute("data-pair"))
     parts.first.hover()
-    assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [pair]
+    assert page.evaluate(f"{PAGE}.pointed.pairs") == [pair]
     assert lit_steps(page) == ["terms"]
     # The rest is one number that says how many it stands for.
     rest = page.locator(LIVE).locator("[data-more]")
-    keys = page.evaluate(f"{CHANNEL}.picture.steps.find((s) => s.name === 'terms').shape[1]")
+    keys = page.evaluate(f"{PAGE}.picture.steps.find((s) => s.name === 'terms').shape[1]")
     assert rest.get_attribute("title") == say("en", "ui.live_rest", count=keys - 4)
     # And so for the loss, which is a number alone.
     go_to(page, "loss")
@@ -162,7 +162,7 @@ def test_the_terms_of_a_sum_lead_to_the_pairs_they_came_from(page: Page) -> None
 def test_a_cell_that_takes_no_part_is_described_as_zero(page: Page) -> None:
     masked = page.evaluate(
         f"""() => {{
-          const {{ mask, columns }} = {CHANNEL}.picture.shown;
+          const {{ mask, columns }} = {PAGE}.picture.shown;
           const at = lossprism.bytes(mask).indexOf(0);
           return [Math.floor(at / columns), at % columns];
         }}"""
@@ -198,7 +198,7 @@ def test_the_formula_is_walked_by_keyboard(page: Page) -> None:
     expect(page.locator(ROW)).to_be_visible()
     with redrawn(page):
         page.keyboard.press("Enter")
-    assert page.evaluate(f"{CHANNEL}.picture.shown.name") == "scores"
+    assert page.evaluate(f"{PAGE}.picture.shown.name") == "scores"
     # What has the focus is not hidden from whoever hears the page.
     assert page.locator(f"{LIVE} [aria-hidden=true] [tabindex]").count() == 0
 
@@ -226,7 +226,7 @@ def test_the_names_in_a_line_of_code_lead_to_their_steps(page: Page) -> None:
     assert lit_steps(page) == ["ordered"]
     with redrawn(page):
         name.click()
-    assert page.evaluate(f"{CHANNEL}.picture.shown.name") == "ordered"
+    assert page.evaluate(f"{PAGE}.picture.shown.name") == "ordered"
     # The name that a line gives, and what belongs to torch, are no references.
     assert lines.nth(5).locator(".lp-ref").all_inner_texts() == ["differences", "ordered"]
     assert lines.nth(5).inner_text() == "terms = differences.masked_fill(~ordered, -torch.inf)"

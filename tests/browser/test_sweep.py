@@ -14,7 +14,7 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import cosent
 from tests.browser.reading import (
-    CHANNEL,
+    PAGE,
     choose,
     figure,
     loss_shown,
@@ -166,7 +166,7 @@ def test_a_click_on_a_curve_moves_the_slider(page: Page) -> None:
         page.mouse.down()
         page.mouse.up()
     assert float(slider(page, "scale")[1].input_value()) == pytest.approx(value)
-    assert page.evaluate(f"{CHANNEL}.scenario.parameters.scale") == pytest.approx(value)
+    assert page.evaluate(f"{PAGE}.scenario.parameters.scale") == pytest.approx(value)
 
 
 def test_the_curves_follow_the_loss_and_the_language(page: Page) -> None:

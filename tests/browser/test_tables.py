@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.reading import CHANNEL, choose, number, redrawn, rows_lit, slider
+from tests.browser.reading import PAGE, choose, number, redrawn, rows_lit, slider
 from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
@@ -130,9 +130,9 @@ def test_bars_and_their_list_are_walked_by_keyboard(page: Page) -> None:
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
-    column = page.evaluate(f"{CHANNEL}.picture.shown.column_axis.pairs")
-    assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [column[1]]
-    gradient = page.evaluate(f"lossprism.floats({CHANNEL}.picture.pairs.gradient)[{column[1]}]")
+    column = page.evaluate(f"{PAGE}.picture.shown.column_axis.pairs")
+    assert page.evaluate(f"{PAGE}.pointed.pairs") == [column[1]]
+    gradient = page.evaluate(f"lossprism.floats({PAGE}.picture.pairs.gradient)[{column[1]}]")
     text = page.locator("#main-bars .lp-spoken").inner_text()
     assert text.startswith(f"pair {column[1] + 1}: ")
     assert number(text.split(": ")[1]) == pytest.approx(gradient, rel=1e-3)

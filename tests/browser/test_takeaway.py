@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import warm
-from tests.browser.reading import CHANNEL, choose, loss_shown, redrawn, settle, unfold
+from tests.browser.reading import PAGE, choose, loss_shown, redrawn, settle, unfold
 from tests.sentences import wording
 from tests.unit.export.test_interactive import data_in
 
@@ -118,7 +118,7 @@ def test_a_scenario_goes_into_a_file_and_comes_back(box: Page) -> None:
             {"name": name, "mimeType": "application/json", "buffer": content},
         )
     assert loss_shown(box) == before
-    assert box.evaluate(f"{CHANNEL}.scenario.loss") == "siglip"
+    assert box.evaluate(f"{PAGE}.scenario.loss") == "siglip"
     box.set_input_files(
         f"{BOX} input[type=file]",
         {"name": "no.json", "mimeType": "application/json", "buffer": b"{ not a scene"},
@@ -141,7 +141,7 @@ def test_remarks_appear_and_follow_the_slider(page: Page) -> None:
     remarks = page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)")
     expect(remarks.first).to_contain_text(wording("remark.above_collapse_not_below"))
     with redrawn(page):
-        page.evaluate(f"{CHANNEL}.setParameter('scale', 0.5)")
+        page.evaluate(f"{PAGE}.setParameter('scale', 0.5)")
     settle(page)
     expect(page.locator("#lp-main")).not_to_contain_text("above the band")
 
@@ -157,7 +157,7 @@ def test_a_drag_looks_closer_and_the_button_goes_back(page: Page) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.4, steps=4)
     page.mouse.up()
     expect(ticks).to_have_count(8)
-    assert page.evaluate(f"{CHANNEL}.scenario.view.pinned") is None
+    assert page.evaluate(f"{PAGE}.scenario.view.pinned") is None
     page.click("#main-matrix [data-say='ui.whole_matrix']")
     expect(ticks).to_have_count(24)
 

@@ -12,7 +12,7 @@ from tests.browser.compare.steering import opened_page as beside
 from tests.browser.compare.steering import redrawn as beside_redrawn
 from tests.browser.compare.steering import values
 from tests.browser.large.steering import opened_page
-from tests.browser.reading import CHANNEL, redrawn, still
+from tests.browser.reading import PAGE, redrawn, still
 from tests.browser.serving import Server
 from tests.sentences import wording
 
@@ -74,7 +74,7 @@ def test_what_an_example_holds_on_purpose_stays_at_its_rows(page: Page) -> None:
     assert before["15"] == [say("en", "ui.mark.mislabelled")]
     pairs = load_example("twins")
     with redrawn(page):
-        page.evaluate(f"([a, b]) => {CHANNEL}.correct(a, b, '')", [pairs.first[0], pairs.second[0]])
+        page.evaluate(f"([a, b]) => {PAGE}.correct(a, b, '')", [pairs.first[0], pairs.second[0]])
     assert tags(page) == {row: message for row, message in before.items() if int(row) > 3}
 
 
@@ -84,16 +84,16 @@ def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) 
     # Rows 1 and 2 are each other's query; rows 3 and 4 have one key.
     counts = {"name": "InfoNCE", "all": 16, "count": 2}
     expect(remarks).to_contain_text(wording("remark.same_text", **counts))
-    before = page.evaluate(f"{CHANNEL}.picture.figures.loss")
+    before = page.evaluate(f"{PAGE}.picture.figures.loss")
     with redrawn(page):
         page.evaluate("document.querySelector('#lp-twins').closest('details').open = true")
         page.select_option("#lp-twins", "leave_out")
     expect(remarks).to_contain_text(wording("remark.same_text_left_out", **counts))
-    assert page.evaluate(f"{CHANNEL}.picture.figures.loss") < before
+    assert page.evaluate(f"{PAGE}.picture.figures.loss") < before
     expect(page.locator("#main-figures .lp-headline annotation")).to_contain_text("\\notin")
     still(page)
     page.reload()
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.picture")
+    page.wait_for_function(f"window.lossprism && {PAGE}?.picture")
     expect(page.locator("#lp-twins")).to_have_value("leave_out")
     name, offered = named(page, "#lp-twins")
     assert name == say("en", "ui.twins")

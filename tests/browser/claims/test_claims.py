@@ -17,7 +17,7 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
-CHANNEL = "window.lossprism.page('claims')"
+PAGE = "window.lossprism.page('claims')"
 DRAWN = "window.lossprism?.page('claims')?.drawn"
 MOST_WORDS, CONTROLS = 90, range(8, 16)
 TRAIN_S = 120
@@ -91,7 +91,7 @@ def test_every_claim_fits_a_phone_and_says_all_its_words(
     page = opened(new_page(width=390, height=844, locale="zh-CN"), server)
     for name in claims():
         page.select_option("#lp-claim", name)
-        page.wait_for_function(f"{DRAWN} && !{CHANNEL}.newest.flying")
+        page.wait_for_function(f"{DRAWN} && !{PAGE}.newest.flying")
         if verdicts(name):
             expect(page.locator(".lp-claim-part").first).to_be_visible()
         text = page.locator(".lp-claims").inner_text()
@@ -114,7 +114,7 @@ def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(
     page.locator(".lp-references summary").click()
     links.filter(has_text="S1-41").click()
     page.wait_for_function(DRAWN)
-    assert page.evaluate(f"{CHANNEL}.store.state.scale") == 5
+    assert page.evaluate(f"{PAGE}.store.state.scale") == 5
     expect(page.locator(".lp-claims")).to_contain_text(
         say("en", "claims.batch", pairs=len(ROWS), total=len(ROWS))
     )

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.compare.steering import CHANNEL, STILL, opened_page, unfolded
+from tests.browser.compare.steering import PAGE, STILL, opened_page, unfolded
 from tests.browser.conftest import Contexts, HandedOn, handing
 from tests.browser.serving import Server
 from tests.browser.ways import way_by_address
 
-COMPLETE = f"{STILL} && ({CHANNEL}.differing || {CHANNEL}.notDiffering)"
+COMPLETE = f"{STILL} && ({PAGE}.differing || {PAGE}.notDiffering)"
 
 
 @pytest.fixture(scope="session")

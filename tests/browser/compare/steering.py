@@ -9,8 +9,8 @@ from playwright.sync_api import Page
 
 from tests.browser.reading import TWO_FRAMES, number
 
-CHANNEL = "window.lossprism.page('compare')"
-STILL = f"(({CHANNEL}).drawn > 0 && !({CHANNEL}).flying && !({CHANNEL}).waiting)"
+PAGE = "window.lossprism.page('compare')"
+STILL = f"(({PAGE}).drawn > 0 && !({PAGE}).flying && !({PAGE}).waiting)"
 TABLE = "#compare-numbers .lp-compared tbody tr"
 PROBLEM = "#compare-main .lp-problem"
 FORMULA = "#compare-formula"
@@ -24,14 +24,14 @@ TWO_LOSSES = "1=cosent&2=info_nce"
 
 def opened_page(page: Page, address: str, scenario: str = TWO_LOSSES) -> Page:
     page.goto(f"{address}/compare{scenario and '#'}{scenario}", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
+    page.wait_for_function(f"window.lossprism && {PAGE} && {STILL}")
     return unfolded(page)
 
 
 def unfolded(page: Page, *names: str) -> Page:
     """The page with these sections open, by default what the tests read most."""
     page.evaluate(
-        f"names => {{ for (const name of names) {CHANNEL}.unfold(name, true); }}",
+        f"names => {{ for (const name of names) {PAGE}.unfold(name, true); }}",
         ["others", "options", "collapse-details", *(names or (*SECTIONS, *SIDES, "data"))],
     )
     page.evaluate(TWO_FRAMES)
@@ -42,9 +42,9 @@ def unfolded(page: Page, *names: str) -> Page:
 @contextmanager
 def redrawn(page: Page) -> Iterator[None]:
     """What is done inside leads to a new picture; afterwards it has been drawn."""
-    before = page.evaluate(f"{CHANNEL}.drawn")
+    before = page.evaluate(f"{PAGE}.drawn")
     yield
-    page.wait_for_function(f"before => {CHANNEL}.drawn > before && {STILL}", arg=before)
+    page.wait_for_function(f"before => {PAGE}.drawn > before && {STILL}", arg=before)
 
 
 def led(page: Page, scenario: str) -> Page:
@@ -63,5 +63,5 @@ def values(page: Page) -> list[float]:
 
 def linked(page: Page) -> str:
     """The address, once it has followed the state."""
-    page.wait_for_function(f"{STILL} && !{CHANNEL}.linking")
+    page.wait_for_function(f"{STILL} && !{PAGE}.linking")
     return page.url.partition("#")[2]

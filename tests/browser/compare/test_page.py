@@ -16,9 +16,9 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.locale import say
 from tests.browser.compare.steering import (
     AGREEMENT,
-    CHANNEL,
     FORMULA,
     MATRICES,
+    PAGE,
     PROBLEM,
     STRIPS,
     TABLE,
@@ -94,7 +94,7 @@ def test_losses_come_and_go_and_the_link_brings_them_back(compare: Page) -> None
     assert near(values(unfolded(compare)), found)
     assert linked(compare) == link
     compare.reload(wait_until="domcontentloaded")
-    compare.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    compare.wait_for_function(f"window.lossprism && {PAGE}?.differing")
     assert near(values(unfolded(compare)), found)
 
 
@@ -147,22 +147,22 @@ def test_any_two_can_be_compared_with_each_other(compare: Page) -> None:
     page = led(compare, "1=cosent&2=info_nce&3=cosine_mse")
     with other_pair(page):
         page.select_option("#lp-formula-second", "2")
-    assert page.evaluate(f"{CHANNEL}.pair") == [0, 2]
+    assert page.evaluate(f"{PAGE}.pair") == [0, 2]
     with other_pair(page):
         page.select_option("#lp-numbers-first", "2")  # the same loss twice exchanges the two
-    assert page.evaluate(f"{CHANNEL}.pair") == [2, 0]
+    assert page.evaluate(f"{PAGE}.pair") == [2, 0]
     with other_pair(page):
         page.locator(f"{AGREEMENT} .lp-agrees").nth(2).click()  # B and A
-    assert page.evaluate(f"{CHANNEL}.pair") == [0, 1]
+    assert page.evaluate(f"{PAGE}.pair") == [0, 1]
     expect(page.locator(f"{AGREEMENT} [aria-pressed=true]")).to_have_count(2)
 
 
 @contextmanager
 def other_pair(page: Page) -> Iterator[None]:
     """What is done inside compares another two losses; afterwards their formula is drawn."""
-    before = page.evaluate(f"{CHANNEL}.between.join()")
+    before = page.evaluate(f"{PAGE}.between.join()")
     yield
-    page.wait_for_function(f"before => {CHANNEL}.between.join() !== before", arg=before)
+    page.wait_for_function(f"before => {PAGE}.between.join() !== before", arg=before)
 
 
 def test_pointing_is_linked(compare: Page) -> None:
@@ -172,13 +172,13 @@ def test_pointing_is_linked(compare: Page) -> None:
     element = compare.locator("#compare-gradients .lp-atom")
     expect(element).to_contain_text("Pair ")
     pair = int(re.search(r"Pair (\d+)", element.inner_text()).group(1))
-    assert compare.evaluate(f"{CHANNEL}.numberOf({CHANNEL}.pointed.pairs[0])") == pair
+    assert compare.evaluate(f"{PAGE}.numberOf({PAGE}.pointed.pairs[0])") == pair
     # A cell of one matrix marks its pairs in the other, and in the bars.
     canvas = compare.locator(f"{MATRICES} .lp-stage canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     compare.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.1)
-    compare.wait_for_function(f"{CHANNEL}.pointed.cell !== null")
+    compare.wait_for_function(f"{PAGE}.pointed.cell !== null")
     expect(element).to_contain_text("Pair ")
     expect(compare.locator(f"{MATRICES} .lp-card").first).to_contain_text("=")
 
@@ -203,7 +203,7 @@ def test_another_batch(compare: Page) -> None:
     assert near(values(compare), [one.figures.loss for one in expected.sides])
     with redrawn(compare):
         compare.click("#lp-compare-source-random")
-    assert "random" in compare.evaluate(f"{CHANNEL}.store.state.data.source")
+    assert "random" in compare.evaluate(f"{PAGE}.store.state.data.source")
     assert len(values(compare)) == 2
 
 
@@ -216,7 +216,7 @@ def test_an_old_address_keeps_its_state(compare: Page) -> None:
         ("q=mnrl_nt_xent&1=info_nce&2=nt_xent", "matrices"),
     ):
         page = led(compare, address)
-        assert page.evaluate(f"{CHANNEL}.store.state.picture") == picture, address
+        assert page.evaluate(f"{PAGE}.store.state.picture") == picture, address
         kept = set(address.split("&"))
         assert kept <= set(linked(page).split("&")) | {"facet=value"}, address
 
@@ -239,9 +239,9 @@ def test_explore_brings_its_scenario_and_a_row_leads_back(page: Page) -> None:
     choose(page, "cosine_mse")
     page.select_option("#lp-compare-with", "cosent")
     page.wait_for_url("**/compare#*")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert page.evaluate(f"{CHANNEL}.sides.map(({{ loss }}) => loss)") == ["cosine_mse", "cosent"]
-    assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
+    page.wait_for_function(f"window.lossprism && {PAGE}?.differing")
+    assert page.evaluate(f"{PAGE}.sides.map(({{ loss }}) => loss)") == ["cosine_mse", "cosent"]
+    assert page.evaluate(f"{PAGE}.batch.first[0]") == "A <b>cat</b>"
     assert page.locator("b", has_text="cat").count() == 0
     unfolded(page)
     page.locator(".lp-side-card").nth(1).get_by_role(
@@ -253,8 +253,8 @@ def test_explore_brings_its_scenario_and_a_row_leads_back(page: Page) -> None:
     # So does the head of the page.
     page.wait_for_function("!window.lossprism.page().linking")
     page.locator("nav .lp-pages a[href*=compare]").click()
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
+    page.wait_for_function(f"window.lossprism && {PAGE}?.differing")
+    assert page.evaluate(f"{PAGE}.batch.first[0]") == "A <b>cat</b>"
 
 
 def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
@@ -272,10 +272,10 @@ def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
 
     def kept_beside() -> None:
         page.wait_for_url("**/compare#*scene=kept*")
-        page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-        losses = page.evaluate(f"{CHANNEL}.sides.map(({{ loss }}) => loss)")
+        page.wait_for_function(f"window.lossprism && {PAGE}?.differing")
+        losses = page.evaluate(f"{PAGE}.sides.map(({{ loss }}) => loss)")
         assert losses == ["cosine_mse", "cosent"]
-        assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 80
+        assert page.evaluate(f"{PAGE}.batch.labels.length") == 80
 
     page.select_option("#lp-compare-with", "cosent")
     kept_beside()

@@ -14,7 +14,7 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.locale import say
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from tests.browser.compare.steering import (
-    CHANNEL,
+    PAGE,
     STILL,
     STRIPS,
     TWO_LOSSES,
@@ -102,12 +102,12 @@ def test_other_losses_or_another_experiment_are_no_question(compare: Page) -> No
     with redrawn(compare):
         compare.click("#lp-questions-only_the_order")
     expect(chosen).to_have_id("lp-questions-only_the_order")
-    compare.evaluate(f"{CHANNEL}.set({{ by: 0.5 }})")
+    compare.evaluate(f"{PAGE}.set({{ by: 0.5 }})")
     expect(compare.locator(ANSWER)).to_have_count(0)
-    compare.evaluate(f"{CHANNEL}.set({{ by: 0.2 }})")
+    compare.evaluate(f"{PAGE}.set({{ by: 0.2 }})")
     expect(compare.locator(ANSWER)).not_to_be_empty()
     with redrawn(compare):
-        compare.evaluate(f"{CHANNEL}.add({{ loss: 'triplet', convention: '', parameters: {{}} }})")
+        compare.evaluate(f"{PAGE}.add({{ loss: 'triplet', convention: '', parameters: {{}} }})")
     expect(chosen).to_have_count(0)
     expect(compare.locator(ANSWER)).to_have_count(0)
 
@@ -117,15 +117,15 @@ def test_a_chinese_page_opens_on_chinese_pairs(
 ) -> None:
     page = new_page(locale="zh-CN")
     page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
+    page.wait_for_function(f"window.lossprism && {PAGE} && {STILL}")
     chinese = Data(example="graded_chinese_multilingual")
     expect(page.locator(ANSWER)).to_have_text(answer_to("libraries", chinese, "zh"))
     link = linked(page)
     # What was linked before keeps its batch in either language.
     led(page, TWO_LOSSES)
-    assert page.evaluate(f"{CHANNEL}.store.state.data.example") == "graded_english"
+    assert page.evaluate(f"{PAGE}.store.state.data.example") == "graded_english"
     english = opened_page(new_page(), server.address, link)
-    assert english.evaluate(f"{CHANNEL}.store.state.data.example") == chinese.example
+    assert english.evaluate(f"{PAGE}.store.state.data.example") == chinese.example
     expect(english.locator(ANSWER)).to_have_text(answer_to("libraries", chinese))
 
 
@@ -160,7 +160,7 @@ def test_each_question_has_few_words_and_controls(
 ) -> None:
     page = new_page(locale=locale)
     page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
+    page.wait_for_function(f"window.lossprism && {PAGE} && {STILL}")
     for name in page.evaluate("Object.keys(window.lossprism.pageData.compare.questions)"):
         with redrawn(page):
             page.evaluate("name => document.getElementById(`lp-questions-${name}`).click()", name)
@@ -175,7 +175,7 @@ def test_the_page_opens_on_a_question_with_few_words(
 ) -> None:
     page = new_page()
     page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    page.wait_for_function(f"window.lossprism && {PAGE}?.differing")
     expect(page.locator(f"{STRIPS} path")).to_have_count(3)
     assert "q=temperature" in linked(page)
     words, controls = words_and_controls(page)

@@ -14,7 +14,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.web.pages.compare.state_entries import VARIED
 from tests.browser import axe
-from tests.browser.compare.steering import CHANNEL, led, linked, redrawn, unfolded, values
+from tests.browser.compare.steering import PAGE, led, linked, redrawn, unfolded, values
 from tests.browser.reading import number
 from tests.sentences import pattern_of, wording
 
@@ -149,7 +149,7 @@ def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
     expect(cells(page, 2).last).to_contain_text(wording("problem.no_scores_to_move"))
     page.select_option("#lp-vary-change", "drop")
     expect(cells(page, 0).nth(1)).not_to_contain_text("19.12 → 19.12")
-    page.evaluate(f"{CHANNEL}.point([7])")
+    page.evaluate(f"{PAGE}.point([7])")
     page.get_by_role("button", name="Use pair 8").click()
     assert page.locator("#lp-vary-pair").input_value() == "7"
     assert "pair=7" in linked(page)

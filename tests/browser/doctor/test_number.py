@@ -14,14 +14,14 @@ from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
-CHANNEL = "window.lossprism.page('doctor')"
+PAGE = "window.lossprism.page('doctor')"
 MAIN = "#doctor-number"
 FINDINGS = f"{MAIN} .lp-finding"
 
 
 def opened(page: Page, address: str, scenario: str = "") -> Page:
     page.goto(f"{address}/doctor{scenario and '#'}{scenario}", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.drawn > 0")
+    page.wait_for_function(f"window.lossprism && {PAGE}?.drawn > 0")
     return page
 
 

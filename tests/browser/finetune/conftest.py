@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.problem import Problem
 from tests.browser import axe
 from tests.browser.conftest import Contexts, HandedOn, forgotten, handing, watched
 from tests.browser.finetune.steering import (
-    CHANNEL,
+    PAGE,
     TINY,
     UNFOLD,
     arrive,
@@ -103,15 +103,15 @@ def four(browser: Browser, training_server: Server) -> list[str]:
             wording("finetune.start_many", count=4)
         )
         page.click("#lp-finetune-start")
-        page.wait_for_function(f"{CHANNEL}.shown.length === 4")
+        page.wait_for_function(f"{PAGE}.shown.length === 4")
         # The table is drawn again as each run ends: it is whole when every loss has both seeds.
         final = page.get_by_role("table", name=say("en", "finetune.final")).locator("tbody tr")
         expect(final).to_have_count(2)
         for row in (0, 1):
             expect(final.nth(row).locator("td").last).to_have_text("2")
             expect(final.nth(row)).to_contain_text("±")
-        names = page.evaluate(f"{CHANNEL}.shown")
-        page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.trace(one)?.done)")
+        names = page.evaluate(f"{PAGE}.shown")
+        page.wait_for_function(f"{json.dumps(names)}.every((one) => {PAGE}.trace(one)?.done)")
         return names
 
 

@@ -15,22 +15,22 @@ from lossprism.explorer.lab.training.run_folder import RunFolder
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.serving import Server
 
-CHANNEL = "window.lossprism.page('finetune')"
-TRACE = f"{CHANNEL}.trace()"
-PROBE = f"{CHANNEL}.probe"
+PAGE = "window.lossprism.page('finetune')"
+TRACE = f"{PAGE}.trace()"
+PROBE = f"{PAGE}.probe"
 ASKED = re.compile("/requests/finetune/")  # where the page puts its questions
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
 # Two trial steps of every plan that is chosen on the way load its encoder for nobody.
 UNTIMED = f"""() => {{
-  const {{ work }} = {CHANNEL};
-  {CHANNEL}.work = async (server, name, request) =>
-    name === "estimate" ? {{}} : work.call({CHANNEL}, server, name, request);
+  const {{ work }} = {PAGE};
+  {PAGE}.work = async (server, name, request) =>
+    name === "estimate" ? {{}} : work.call({PAGE}, server, name, request);
 }}"""
 
 
 TAKE_BACK = f"""() => {{
-  const page = {CHANNEL};
+  const page = {PAGE};
   page.show([]);
   page.store.reset();
   page.checked = null;
@@ -42,7 +42,7 @@ def arrive(page: Page, training_server: Server, place: str = "", timed: bool = F
     """The page at a place of the address, when it can be used; what would take how long is only
     tried out for those who look at it."""
     page.goto(f"{training_server.address}/finetune{place}", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    page.wait_for_function(f"window.lossprism && {PAGE}.checked")
     if not timed:
         page.evaluate(UNTIMED)
     return page
@@ -55,22 +55,20 @@ def arrived(page: Page, address: str) -> None:
 
 def known_again(page: Page) -> None:
     """A page that was opened, or loaded again, can be used; nothing is tried out."""
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked && {CHANNEL}.arrived")
+    page.wait_for_function(f"window.lossprism && {PAGE}.checked && {PAGE}.arrived")
     page.evaluate(UNTIMED)
 
 
 def taken_back(page: Page, _: str) -> None:
     """The page as it opens: no runs, and the usual plan."""
     page.evaluate(TAKE_BACK)
-    page.wait_for_function(f"{CHANNEL}.checked && !{CHANNEL}.checks.flying")
+    page.wait_for_function(f"{PAGE}.checked && !{PAGE}.checks.flying")
 
 
 def led(page: Page, names: str) -> Page:
     """The page that is open, led to runs by the address."""
     page.evaluate("names => { location.hash = names; }", names)
-    page.wait_for_function(
-        f"names => {CHANNEL}.shown.join() === names && {TRACE}?.about", arg=names
-    )
+    page.wait_for_function(f"names => {PAGE}.shown.join() === names && {TRACE}?.about", arg=names)
     return page
 
 
@@ -87,11 +85,11 @@ def visitor(browser: Browser, training_server: Server, place: str = "") -> Itera
 def plan(page: Page, **chosen: object) -> None:
     """Choose what the sidebar offers, all at once; wait for what the server says of it. A folder
     of this computer, which nobody typed, is agreed to."""
-    page.evaluate(f"{CHANNEL}.checked = null; {CHANNEL}.setPlan({json.dumps(chosen)})")
-    page.wait_for_function(f"{CHANNEL}.checked || document.querySelector('.lp-question')")
+    page.evaluate(f"{PAGE}.checked = null; {PAGE}.setPlan({json.dumps(chosen)})")
+    page.wait_for_function(f"{PAGE}.checked || document.querySelector('.lp-question')")
     if page.locator(".lp-question").count():
         page.click(".lp-question [value=yes]")
-    page.wait_for_function(f"{CHANNEL}.checked")
+    page.wait_for_function(f"{PAGE}.checked")
 
 
 def begin(page: Page, **chosen: object) -> None:
@@ -109,7 +107,7 @@ def read(page: Page, what: str) -> object:
 
 
 def read_of(page: Page, name: str, what: str) -> object:
-    return page.evaluate(f"{CHANNEL}.trace('{name}').{what}")
+    return page.evaluate(f"{PAGE}.trace('{name}').{what}")
 
 
 NEW_YEAR = 1_767_225_600  # the time in the name of a made run

@@ -14,7 +14,7 @@ from lossprism.losses import LOSSES
 from lossprism.losses.combined.names import RECIPES
 from tests.browser.finetune.steering import (
     ASKED,
-    CHANNEL,
+    PAGE,
     UNFOLD,
     begin,
     known_again,
@@ -108,7 +108,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     # own, and what that may be made of.
     shown = ("another", "loss-name", "combine-add", "combine-0-prefixes", "convention")
     assert same == {f"lp-finetune-{name}" for name in shown}
-    known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
+    known = f"{PAGE}.checked && document.querySelector('input[name=other]')"
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen
@@ -141,7 +141,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     # The file that was held out can be left out again.
     page.get_by_role("button", name=wording("finetune.leave_file")).click()
     expect(page.locator(".lp-finetune_controls")).not_to_contain_text("20.csv")
-    assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
+    assert page.evaluate(f"{PAGE}.plan.data.held_out_file") == ""
 
 
 def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
@@ -157,11 +157,11 @@ def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     named = numbers.evaluate_all("all => all.map((one) => one.dataset.parameter)")
     weights = ["weight_of_cosent", "weight_of_angle"]
     assert sorted(named) == sorted([*weights, "scale_of_cosent", "scale_of_angle"])
-    assert page.evaluate(f"{CHANNEL}.plan.parameters") == {"scale_of_cosent": 5}
+    assert page.evaluate(f"{PAGE}.plan.parameters") == {"scale_of_cosent": 5}
     expect(page.locator(".lp-start-box")).to_contain_text("CoSENT + AnglE · scale · CoSENT = 5")
     side.locator("#lp-finetune-combine-0-prefixes").check()
     expect(together).to_have_value("matryoshka(cosent)+angle")
-    page.wait_for_function(f"{CHANNEL}.checked?.steps")
+    page.wait_for_function(f"{PAGE}.checked?.steps")
     expect(side.locator(".lp-wrong:visible")).to_have_count(0)
     # The page that comes back has never heard of the sum.
     page.reload()
@@ -295,8 +295,8 @@ def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
     )
     # Another file of the computer cannot be named in its place.
     answer = page.evaluate(
-        f"{CHANNEL}.server.check({{ plan: {{ ...{CHANNEL}.plan, "
-        f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
+        f"{PAGE}.server.check({{ plan: {{ ...{PAGE}.plan, "
+        f"data: {{ ...{PAGE}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
 
@@ -325,11 +325,11 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(finetune: Page) -
     page.click("#lp-finetune-source-file")
     choose("old.csv", 30)
     choose("new.csv", 40)
-    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'new.csv'")
+    page.wait_for_function(f"{PAGE}.plan.data.name === 'new.csv'")
     with page.expect_response(lambda answer: answer.request == held[0].request):
         held[0].continue_()
-    page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
-    assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"
+    page.wait_for_function(f"{PAGE}.checked?.train === 32")
+    assert page.evaluate(f"{PAGE}.plan.data.name") == "new.csv"
     page.unroute_all()
     # A scenario of Explore lends its loss, too.
     rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.run_records import Measured
 from lossprism.explorer.locale import say
 from lossprism.explorer.web.pages.finetune.plans import read_plan
 from tests.browser.finetune.steering import (
-    CHANNEL,
+    PAGE,
     TINY,
     UNFOLD,
     led,
@@ -134,7 +134,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     expect(page.locator(".lp-finetune_run .lp-head h2")).to_have_text(
         wording("loss.cosine_mse.title")
     )
-    assert page.evaluate(f"{CHANNEL}.shown[0]") == names[3]
+    assert page.evaluate(f"{PAGE}.shown[0]") == names[3]
     assert looked.evaluate_all(colours) == before
     looked.first.click()
     moved = page.get_by_role("table", name=wording("finetune.moved"))
@@ -206,7 +206,7 @@ def test_values_of_a_parameter_are_tried_by_a_click(
     # What the server would queue is found out here; runs that there are stand for those.
     page.evaluate(
         f"""(started) => {{
-          {CHANNEL}.server.trials = async (request) => {{
+          {PAGE}.server.trials = async (request) => {{
             window.asked = request;
             return {{ started }};
           }};
@@ -214,8 +214,8 @@ def test_values_of_a_parameter_are_tried_by_a_click(
         four,
     )
     press.click()
-    page.wait_for_function(f"{CHANNEL}.shown.length === {len(four)}")
-    assert page.evaluate(f"{CHANNEL}.shown") == four
+    page.wait_for_function(f"{PAGE}.shown.length === {len(four)}")
+    assert page.evaluate(f"{PAGE}.shown") == four
     requested = page.evaluate("window.asked")
     plans = tried(read_plan(requested["plan"]), requested["parameter"])
     queued = [(dict(one.parameters)["scale"], one.seed, one.steps) for one in plans]
@@ -229,10 +229,10 @@ def test_the_experiment_of_the_source_stands_beside_and_says_how_long_it_will_ta
     # What the server finds out by trial steps, which are another test's.
     page.evaluate(
         f"""() => {{
-          const {{ work }} = {CHANNEL};
+          const {{ work }} = {PAGE};
           const pace = {{ seconds_to_load: 9, seconds_per_step: 0.5, seconds_per_evaluation: 2 }};
-          {CHANNEL}.work = async (server, name, request) => name !== "estimate"
-            ? work.call({CHANNEL}, server, name, request)
+          {PAGE}.work = async (server, name, request) => name !== "estimate"
+            ? work.call({PAGE}, server, name, request)
             : request.repetition && request.plan.batch_size === 8 ? pace : {{}};
         }}"""
     )

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests import warm
-from tests.browser.finetune.steering import CHANNEL, UNFOLD, begin, read, visitor, wait_for
+from tests.browser.finetune.steering import PAGE, UNFOLD, begin, read, visitor, wait_for
 from tests.browser.serving import Server
 from tests.sentences import wording
 from tests.warm import joining
@@ -62,7 +62,7 @@ def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) 
     element = odd.locator(".lp-finetune_run .lp-problem:visible")
     expect(element).to_contain_text(wording("problem.training_out_of_memory", batch=16, fits=4))
     # What was chosen is still there, and the batch that was named is enough.
-    assert odd.evaluate(f"{CHANNEL}.plan.parameters") == {"greedy": 1}
+    assert odd.evaluate(f"{PAGE}.plan.parameters") == {"greedy": 1}
     odd.evaluate(UNFOLD)
     expect(odd.locator("#lp-finetune-batch_size")).to_have_value("16")
     odd.fill("#lp-finetune-batch_size", "4")

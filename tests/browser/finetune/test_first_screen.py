@@ -13,7 +13,7 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.practice import practice_pairs
 from tests.browser.finetune.steering import (
-    CHANNEL,
+    PAGE,
     PROBE,
     TINY,
     TRACE,
@@ -53,11 +53,11 @@ def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_pat
         expect(page.locator("#lp-finetune-all-runs summary")).to_have_text("All runs (3)")
         first_screen_is_short(page)
         page.click("#lp-finetune-newest")
-        page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[-1]}'")
+        page.wait_for_function(f"{PAGE}.shown[0] === '{names[-1]}'")
         expect(page.locator("#lp-finetune-newest")).to_have_count(0)
         page.click("#lp-finetune-all-runs summary")
         page.locator("#lp-finetune-all-runs tr.lp-pickable").last.click()
-        page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[0]}'")
+        page.wait_for_function(f"{PAGE}.shown[0] === '{names[0]}'")
 
 
 def test_a_chinese_reader_sees_the_chinese_pairs_that_one_click_trains_on(
@@ -116,7 +116,7 @@ def test_what_comes_into_the_folded_plan_is_seen(finetune: Page, finished: str) 
     page = led(finetune, finished)
     encoder = page.locator("#lp-finetune-encoder")
     expect(encoder).to_be_hidden()
-    page.evaluate(f"{CHANNEL}.takeOver({{ loss: 'triplet' }})")
+    page.evaluate(f"{PAGE}.takeOver({{ loss: 'triplet' }})")
     expect(encoder).to_be_visible()
     expect(page.locator("#lp-finetune-loss")).to_have_value("triplet")
 
@@ -133,7 +133,7 @@ def test_on_a_phone_the_controls_stand_in_a_drawer(finetune: Page) -> None:
     page.click("#lp-finetune-start")
     expect(page.locator(".lp-preparation")).to_be_in_viewport()
     expect(controls).to_be_hidden()
-    page.wait_for_function(f"{CHANNEL}.trace()?.done")
+    page.wait_for_function(f"{PAGE}.trace()?.done")
     page.click("#lp-drawer")
     expect(controls.locator("#lp-finetune-reuse")).to_be_in_viewport()
     page.click("#lp-drawer")
@@ -151,7 +151,7 @@ def test_soon_after_the_click_something_moves_and_is_named(finetune: Page) -> No
         say("en", f"finetune.preparing.{what}")
         for what in ("start", "libraries", "encoder", "held_out")
     ]
-    finetune.wait_for_function(f"{CHANNEL}.trace()?.done")
+    finetune.wait_for_function(f"{PAGE}.trace()?.done")
     expect(now).to_have_count(0)
 
 
@@ -205,6 +205,6 @@ def test_prompts_of_the_encoder_are_named_and_taken_by_a_click(
     finetune.click("#lp-finetune-own-prompts")
     for name, text in {"query_prompt": "query: ", "document_prompt": "passage: "}.items():
         expect(finetune.locator(f"#lp-finetune-{name}")).to_have_value(text)
-        assert finetune.evaluate(f"{CHANNEL}.plan.{name}") == text
+        assert finetune.evaluate(f"{PAGE}.plan.{name}") == text
     expect(side).to_contain_text(wording("finetune.prompts_used"))
     expect(finetune.locator("#lp-finetune-own-prompts")).to_have_count(0)

@@ -14,7 +14,7 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_records import Measured
 from lossprism.losses.labels import LabelRules
 from tests.browser.finetune.steering import (
-    CHANNEL,
+    PAGE,
     TINY,
     begin,
     led,
@@ -67,8 +67,8 @@ def test_a_run_learns_from_lists_with_the_teacher_that_was_chosen(finetune: Page
     ).first
     expect(refused).to_be_attached()
     teacher.select_option("reranker")
-    page.wait_for_function(f"{CHANNEL}.checked?.form === 'lists' && !{CHANNEL}.checked.refused")
-    lists = page.evaluate(f"{CHANNEL}.checked.examples")
+    page.wait_for_function(f"{PAGE}.checked?.form === 'lists' && !{PAGE}.checked.refused")
+    lists = page.evaluate(f"{PAGE}.checked.examples")
     assert 15 < lists < 24
     note = page.locator("#lp-finetune-rows")
     expect(note).to_contain_text(wording("finetune.rows.lists", count=lists))

@@ -18,7 +18,7 @@ from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.finetune.steering import (
     ASKED,
-    CHANNEL,
+    PAGE,
     TINY,
     TRACE,
     UNFOLD,
@@ -103,7 +103,7 @@ def test_one_click_shows_something(finetune: Page) -> None:
     assert f"from {before:.3f} to {after:.3f}" in remark.inner_text()
     expect(remark).to_have_text(re.compile(r"\+0\.\d+ to \+0\.\d+ \(\d+%\)"))
     # What it trained stands in the controls, so that the next run compares with it.
-    mine, its = page.evaluate(f"{CHANNEL}.plan"), read(page, "about.plan")
+    mine, its = page.evaluate(f"{PAGE}.plan"), read(page, "about.plan")
     for entry in ("encoder", "loss", "steps", "batch_size", "learning_rate", "evaluations"):
         assert mine[entry] == its[entry], entry
     expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
@@ -113,11 +113,11 @@ def test_one_click_shows_something(finetune: Page) -> None:
     page.click("#lp-next-run > summary")
     # Another kind of encoder does not inherit a learning rate that would wreck it.
     page.select_option("#lp-finetune-encoder", "embedded")
-    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == 0
+    assert page.evaluate(f"{PAGE}.plan.learning_rate") == 0
     # The settings of a run can be taken over, to be changed.
     page.click("#lp-finetune-reuse")
     expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
-    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == its["learning_rate"]
+    assert page.evaluate(f"{PAGE}.plan.learning_rate") == its["learning_rate"]
 
 
 def test_loading_names_what_is_loaded_and_its_clock_runs(finetune: Page, folder: Path) -> None:

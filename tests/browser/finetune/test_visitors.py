@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from lossprism.explorer.locale import say
-from tests.browser.finetune.steering import CHANNEL, TRACE, begin, read, visitor, wait_for
+from tests.browser.finetune.steering import PAGE, TRACE, begin, read, visitor, wait_for
 from tests.browser.serving import Server
 from tests.sentences import wording
 
@@ -26,9 +26,9 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def listed(page: Page) -> list[str]:
     """Request the runs that the page receives."""
-    page.evaluate(f"{CHANNEL}.listed = 0; {CHANNEL}.arrived = false; {CHANNEL}.tick()")
-    page.wait_for_function(f"{CHANNEL}.arrived")
-    return page.evaluate(f"{CHANNEL}.runs.map(({{ id }}) => id)")
+    page.evaluate(f"{PAGE}.listed = 0; {PAGE}.arrived = false; {PAGE}.tick()")
+    page.wait_for_function(f"{PAGE}.arrived")
+    return page.evaluate(f"{PAGE}.runs.map(({{ id }}) => id)")
 
 
 def test_visitors_see_their_own_runs_and_the_link_of_another(
@@ -44,7 +44,7 @@ def test_visitors_see_their_own_runs_and_the_link_of_another(
         mine.click("#lp-forget")
         with mine.expect_navigation():
             mine.get_by_role("dialog").get_by_text(wording("ui.forget_mine")).click()
-        mine.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+        mine.wait_for_function(f"window.lossprism && {PAGE}.checked")
         assert listed(mine) == []
         assert not list((Path(hosted.arguments[-1])).glob("*"))
 
@@ -60,7 +60,7 @@ def _seen_by_its_link_alone(mine: Page, other: Page, hosted: Server, name: str) 
     other.goto(link)  # another place of the page that is open
     other.wait_for_function(f"{TRACE}?.about?.state === 'finished'")
     assert listed(other) == []
-    refused = other.evaluate(f"{CHANNEL}.server.steer({{ run: {TRACE}.about.id, what: 'delete' }})")
+    refused = other.evaluate(f"{PAGE}.server.steer({{ run: {TRACE}.about.id, what: 'delete' }})")
     assert refused["error"]["key"] == "problem.training_read_only"
     mine.get_by_role("button", name=wording("finetune.unshare")).click()
     expect(mine.get_by_role("button", name=wording("finetune.unshare"))).to_be_hidden()

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Contexts, HandedOn, handing
-from tests.browser.large.steering import CHANNEL, opened_page
+from tests.browser.large.steering import PAGE, opened_page
 from tests.browser.serving import Server
 from tests.browser.ways import way_by_address
 
-COMPLETE = f"{CHANNEL}.details && !{CHANNEL}.isStale && !{CHANNEL}.working"
+COMPLETE = f"{PAGE}.details && !{PAGE}.isStale && !{PAGE}.working"
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from lossprism.explorer.lab.large.batch import drawn as drawn_batch
 from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch
 from lossprism.explorer.web.pages.large.requests import FIRST
 
-CHANNEL = "window.lossprism.page('large')"
+PAGE = "window.lossprism.page('large')"
 MAP = "#large-large_map .lp-stage canvas"
 PROBLEM = "#large-large_scene .lp-problem"
 UNDERWAY = "#large-large_scene .lp-underway"
@@ -28,7 +28,7 @@ def open_folds(page: Page) -> None:
 
 def opened_page(page: Page, address: str, place: str = "") -> Page:
     page.goto(f"{address}/large{place}", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
+    page.wait_for_function(f"window.lossprism && {PAGE}.details")
     page.wait_for_selector("#large-large_pairs tbody tr")
     open_folds(page)
     return page
@@ -36,23 +36,23 @@ def opened_page(page: Page, address: str, place: str = "") -> Page:
 
 @contextmanager
 def redrawn(page: Page) -> Iterator[None]:
-    before = page.evaluate(f"{CHANNEL}.drawn ?? 0")
+    before = page.evaluate(f"{PAGE}.drawn ?? 0")
     yield
-    page.wait_for_function(f"before => {CHANNEL}.drawn > before", arg=before)
+    page.wait_for_function(f"before => {PAGE}.drawn > before", arg=before)
 
 
 def led(page: Page, place: str) -> Page:
     """The page that is open, led to the place of another address; its map has been drawn."""
     with redrawn(page):
         page.evaluate("place => { location.hash = place; }", place)
-    page.wait_for_function(f"{CHANNEL}.details && !{CHANNEL}.isStale && !{CHANNEL}.working")
+    page.wait_for_function(f"{PAGE}.details && !{PAGE}.isStale && !{PAGE}.working")
     return page
 
 
 def shape(page: Page) -> list[int]:
     """Block rows and block columns in view."""
     return page.evaluate(
-        f"[{CHANNEL}.answer.rows.edges.length - 1, {CHANNEL}.answer.columns.edges.length - 1]"
+        f"[{PAGE}.answer.rows.edges.length - 1, {PAGE}.answer.columns.edges.length - 1]"
     )
 
 
@@ -66,7 +66,7 @@ def centre(page: Page, row: int, column: int) -> tuple[float, float]:
 
 
 def window(page: Page) -> list[int] | None:
-    return page.evaluate(f"{CHANNEL}.window")
+    return page.evaluate(f"{PAGE}.window")
 
 
 def colours(page: Page) -> int:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     centre,
     expected,
@@ -25,7 +25,7 @@ from tests.sentences import wording
 pytestmark = pytest.mark.browser
 
 
-WHAT = f"[{CHANNEL}.request, {CHANNEL}.window]"
+WHAT = f"[{PAGE}.request, {PAGE}.window]"
 
 
 def test_reload_and_a_copied_link_bring_everything_back(
@@ -49,13 +49,13 @@ def test_reload_and_a_copied_link_bring_everything_back(
     assert link.startswith(f"{server.address}/large#")
 
     def brought(page: Page) -> None:
-        page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
+        page.wait_for_function(f"window.lossprism && {PAGE}.details")
         assert page.evaluate(WHAT) == seen
         assert figure(page, "loss") == shown
         assert page.locator("#lp-large-loss").input_value() == "weighted_cosent"
         # The way back to the whole is there, too.
         page.locator(".lp-crumb", has_text="All").click()
-        page.wait_for_function(f"{CHANNEL}.answer.window[1] === {FIRST.pairs}")
+        page.wait_for_function(f"{PAGE}.answer.window[1] === {FIRST.pairs}")
         assert window(page) is None
 
     large.reload(wait_until="domcontentloaded")
@@ -91,11 +91,11 @@ def test_back_and_forward_walk_between_windows_and_losses(large: Page) -> None:
 def test_steps_that_follow_fast_are_steps_of_the_browser_too(large: Page) -> None:
     large.wait_for_function("location.hash")
     first, second = [0, 50_000, 50_000, 100_000], [100, 900, 60_000, 61_000]
-    large.evaluate(f"{CHANNEL}.zoom({first}); {CHANNEL}.zoom({second})")
+    large.evaluate(f"{PAGE}.zoom({first}); {PAGE}.zoom({second})")
     for expected_window in (first, None):
         large.go_back()
         large.wait_for_function(
-            f"wanted => String({CHANNEL}.window) === String(wanted)", arg=expected_window
+            f"wanted => String({PAGE}.window) === String(wanted)", arg=expected_window
         )
     with redrawn(large):
         large.go_forward()

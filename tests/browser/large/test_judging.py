@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
-from tests.browser.large.steering import CHANNEL
+from tests.browser.large.steering import PAGE
 from tests.browser.large.test_sources import upload
 from tests.sentences import wording
 
@@ -42,7 +42,7 @@ def rows_of(page: Page, within: str, name: str) -> list[dict[str, str]]:
 def judged(page: Page, count: int) -> None:
     page.wait_for_function(
         f"""count => window.lossprism
-            && {CHANNEL}.judged?.pairs === count && !{CHANNEL}.working""",
+            && {PAGE}.judged?.pairs === count && !{PAGE}.working""",
         arg=count,
     )
 
@@ -60,7 +60,7 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     judged(large, 1499)
     part.get_by_role("button", name="Use").first.click()
     expect(part).to_contain_text(wording("ui.corrections", count=2))
-    large.wait_for_function(f"{CHANNEL}.of.source.corrections.length === 2 && !{CHANNEL}.working")
+    large.wait_for_function(f"{PAGE}.of.source.corrections.length === 2 && !{PAGE}.working")
     changed = rows_of(large, PART, wording("ui.take_corrections"))
     assert sorted(bool(row["corrected"]) for row in changed) == [False, True]
     assert {int(row["row"]) for row in changed} <= {1, 2, 3, 4}

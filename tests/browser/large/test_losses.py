@@ -14,7 +14,7 @@ from lossprism.explorer.locale import grouped, say
 from lossprism.explorer.web.pages.large.requests import FIRST
 from lossprism.losses import LOSSES
 from tests.browser.large.steering import (
-    CHANNEL,
+    PAGE,
     PROBLEM,
     UNDERWAY,
     centre,
@@ -50,7 +50,7 @@ def test_both_directions_are_offered_and_kept_in_the_address(large: Page) -> Non
 def test_requests_after_the_map_are_reported_as_pending(large: Page) -> None:
     large.evaluate(
         f"""() => {{
-          const {{ server }} = {CHANNEL}, {{ details }} = server;
+          const {{ server }} = {PAGE}, {{ details }} = server;
           const held = new Promise((done) => {{ window.letGo = done; }});
           server.details = async (request) => {{ await held; return details(request); }};
         }}"""
@@ -73,12 +73,12 @@ def test_work_on_other_data_is_stopped(new_page, server: Server) -> None:
     expect(page.locator("#lp-large")).to_be_hidden()  # there is nothing to see yet
     page.evaluate(
         f"""() => {{
-          const {{ server }} = {CHANNEL}, {{ stop }} = server;
+          const {{ server }} = {PAGE}, {{ stop }} = server;
           server.stop = (request) => {{ window.stopped = request.loss; return stop(request); }};
         }}"""
     )
     page.select_option("#lp-large-loss", "cosent")
-    page.wait_for_function(f"{CHANNEL}.of?.loss === 'cosent'")
+    page.wait_for_function(f"{PAGE}.of?.loss === 'cosent'")
     assert page.evaluate("window.stopped") == "nt_xent"
     expect(page.locator("#lp-large")).to_be_visible()
 
@@ -98,7 +98,7 @@ def test_the_first_work_is_stopped_by_a_hand(
 def test_what_another_visitor_stops_goes_on(large: Page) -> None:
     large.evaluate(
         f"""() => {{
-          const {{ server }} = {CHANNEL}, {{ blocks }} = server;
+          const {{ server }} = {PAGE}, {{ blocks }} = server;
           server.blocks = async () => {{
             server.blocks = blocks;
             const error = {{ key: "problem.large_cancelled", about: "cancelled", values: {{}} }};
@@ -109,7 +109,7 @@ def test_what_another_visitor_stops_goes_on(large: Page) -> None:
     with redrawn(large):
         large.select_option("#lp-large-loss", "pairwise_hinge")
     expect(large.locator(PROBLEM)).to_be_hidden()
-    assert large.evaluate(f"{CHANNEL}.of.loss") == "pairwise_hinge"
+    assert large.evaluate(f"{PAGE}.of.loss") == "pairwise_hinge"
 
 
 def test_angle_scores_come_from_vectors(large: Page) -> None:
@@ -117,7 +117,7 @@ def test_angle_scores_come_from_vectors(large: Page) -> None:
     expect(large.locator(PROBLEM)).to_contain_text("65\u202f536")
     with redrawn(large):
         large.locator(f"{PROBLEM} button").click()  # as many as it takes
-    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 2**16
+    assert large.evaluate(f"{PAGE}.answer.figures.pairs") == 2**16
     settings = dataclasses.replace(FIRST, pairs=2**16)
     truth = open_batch(drawn_batch(settings, "angles"), "angle", checked("angle", {}), print)
     assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
@@ -157,7 +157,7 @@ def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
     expect(large.locator("body")).to_have_class(re.compile("lp-stale"))
     large.locator("input[data-parameter=random-pairs] >> xpath=.. >> input.lp-number").fill("500")
     expect(large.locator(PROBLEM)).to_be_hidden()
-    large.wait_for_function(f"{CHANNEL}.answer.rows.name === 'query'")
+    large.wait_for_function(f"{PAGE}.answer.rows.name === 'query'")
     expect(large.locator("body")).not_to_have_class(re.compile("lp-stale"))
     assert colours(large) > 50
     expect(large.locator("#lp-large-figure-violated")).to_contain_text(
@@ -172,16 +172,16 @@ def test_a_hinge_on_very_many_pairs(large: Page) -> None:
     truth = open_batch(
         drawn_batch(FIRST), "pairwise_hinge", checked("pairwise_hinge", {}), lambda *_: None
     )
-    large.wait_for_function(f"{CHANNEL}.details && !{CHANNEL}.isStale && !{CHANNEL}.working")
+    large.wait_for_function(f"{PAGE}.details && !{PAGE}.isStale && !{PAGE}.working")
     assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-4)
     assert number(figure(large, "gradient")) == pytest.approx(truth.gradient_norm, rel=1e-2)
     # Of the effective terms bounds are known: their distance is shown.
     expect(large.locator("#lp-large-figure-effective")).to_contain_text("±")
     # A window of very many pairs is widened to whole blocks, and says which it shows.
     with redrawn(large):
-        large.evaluate(f"{CHANNEL}.zoom([1001, 83335, 13334, 100000])")
+        large.evaluate(f"{PAGE}.zoom([1001, 83335, 13334, 100000])")
     seen = window(large)
-    assert seen == large.evaluate(f"{CHANNEL}.answer.window")
+    assert seen == large.evaluate(f"{PAGE}.answer.window")
     assert seen != [1001, 83_335, 13_334, 100_000]
     assert 0 <= 1001 - seen[0] < 128
     assert 0 <= seen[1] - 83_335 < 128

@@ -13,8 +13,8 @@ from lossprism.explorer.locale import grouped, say
 from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import (
     CARD,
-    CHANNEL,
     MAP,
+    PAGE,
     PROBLEM,
     centre,
     colours,
@@ -78,7 +78,7 @@ def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
     assert window(large) == [10 * width, 11 * width, 200 * width, 201 * width]
     with redrawn(large):
         large.mouse.click(*centre(large, 3, 5))
-    assert large.evaluate(f"{CHANNEL}.answer.rows.items.length") > 0
+    assert large.evaluate(f"{PAGE}.answer.rows.items.length") > 0
     truth = expected()
     large.mouse.move(*centre(large, 0, 1))
     top, _, left, _ = window(large)
@@ -130,7 +130,7 @@ def test_the_keyboard_walks_enters_and_returns(large: Page) -> None:
 
 
 def test_a_heavy_term_is_shown_on_the_map(large: Page) -> None:
-    cell = large.evaluate(f"{CHANNEL}.details.heaviest[0].cell")
+    cell = large.evaluate(f"{PAGE}.details.heaviest[0].cell")
     with redrawn(large):
         large.locator("#large-large_terms tbody tr").first.click()
     top, bottom, left, right = window(large)
@@ -138,15 +138,15 @@ def test_a_heavy_term_is_shown_on_the_map(large: Page) -> None:
     assert left <= cell[1] < right
     expect(large.locator("#large-large_terms tr.lp-lit")).to_have_count(1)
     expect(large.locator("#large-large_map .lp-cell")).to_be_visible()
-    value = large.evaluate(f"{CHANNEL}.details.heaviest[0].value")
+    value = large.evaluate(f"{PAGE}.details.heaviest[0].value")
     text = large.locator(CARD).inner_text()
     assert number(re.search(r"term ([−\d.e]+)", text)[1]) == pytest.approx(value, rel=1e-3)
 
 
 def test_few_cells_make_a_square_with_a_legend_for_each(large: Page) -> None:
-    row, column = large.evaluate(f"{CHANNEL}.details.heaviest[0].cell")
+    row, column = large.evaluate(f"{PAGE}.details.heaviest[0].cell")
     with redrawn(large):
-        large.evaluate(f"{CHANNEL}.zoom([{row - 1}, {row + 1}, {column - 1}, {column + 1}])")
+        large.evaluate(f"{PAGE}.zoom([{row - 1}, {row + 1}, {column - 1}, {column + 1}])")
     box = large.locator(MAP).bounding_box()
     assert box["height"] == pytest.approx(box["width"], rel=0.01)
     marks = large.locator("#large-large_map .lp-scale span").all_inner_texts()

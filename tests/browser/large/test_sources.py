@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.web.pages.large.requests import FIRST
-from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, open_folds, redrawn
+from tests.browser.large.steering import PAGE, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
 from tests.sentences import wording
@@ -38,9 +38,9 @@ def scored(count: int) -> str:
 
 def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
     upload(large, "scored.csv", scored(3000))
-    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")
+    large.wait_for_function(f"{PAGE}.answer.figures.pairs === 3000")
     expect(large.locator("#large-large_controls")).to_contain_text("scored.csv: 3\u202f000 pairs")
-    large.wait_for_function(f"{CHANNEL}.details")
+    large.wait_for_function(f"{PAGE}.details")
     large.fill("#lp-large-search", "second 2999")
     found = large.locator("#large-large_pairs tbody tr")
     expect(found).to_have_count(1)
@@ -50,7 +50,7 @@ def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
 
 def test_columns_that_nothing_recognises_can_be_chosen(large: Page) -> None:
     upload(large, "known.csv", scored(2000))
-    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 2000")
+    large.wait_for_function(f"{PAGE}.answer.figures.pairs === 2000")
     rows = "\n".join(f"one {k},two {k},{k % 4},{k % 7 / 7:.3f},{k}" for k in range(1200))
     upload(large, "odd.csv", f"left,right,human,machine,place\n{rows}")
     expect(large.locator(PROBLEM)).to_contain_text("“left”, “right”, “human”")
@@ -68,24 +68,24 @@ def test_columns_that_nothing_recognises_can_be_chosen(large: Page) -> None:
     )
     for role, column in enumerate(("left", "right", "human", "machine")):
         expect(controls.locator(".lp-columns select").nth(role)).to_have_value(column)
-    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 1200")
+    large.wait_for_function(f"{PAGE}.answer.figures.pairs === 1200")
     expect(controls).to_contain_text("odd.csv: 1\u202f200 pairs")
     expect(large.locator(PROBLEM)).to_be_hidden()
 
 
 def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> None:
     upload(large, "scored.csv", scored(3000))
-    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")
+    large.wait_for_function(f"{PAGE}.answer.figures.pairs === 3000")
     with redrawn(large):
         large.click("#lp-large-source-random")
-    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == FIRST.pairs
+    assert large.evaluate(f"{PAGE}.answer.figures.pairs") == FIRST.pairs
     large.click("#lp-large-source-explore")  # no link was opened yet, which is reported
     expect(large.locator("#large-large_controls")).to_contain_text(
         wording("large.still.explore", source=say("en", "source.random"))
     )
     with redrawn(large):
         large.click("#lp-large-source-file")
-    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 3000
+    assert large.evaluate(f"{PAGE}.answer.figures.pairs") == 3000
 
 
 def test_a_good_file_takes_the_complaint_about_a_bad_one_away(large: Page) -> None:
@@ -93,12 +93,12 @@ def test_a_good_file_takes_the_complaint_about_a_bad_one_away(large: Page) -> No
     expect(large.locator(PROBLEM)).to_be_visible()
     expect(large.locator(f"{PROBLEM} button")).to_have_count(0)  # it would end the same way
     large.evaluate(
-        f"""() => {{ window.both = 0; {CHANNEL}.on("problem", () => {{
+        f"""() => {{ window.both = 0; {PAGE}.on("problem", () => {{
           const busy = !document.querySelector("{UNDERWAY}").hidden;
-          if (busy && {CHANNEL}.problem) window.both += 1; }}); }}"""
+          if (busy && {PAGE}.problem) window.both += 1; }}); }}"""
     )
     upload(large, "good.csv", scored(2000))
-    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 2000")
+    large.wait_for_function(f"{PAGE}.answer.figures.pairs === 2000")
     expect(large.locator(PROBLEM)).to_be_hidden()
     assert large.evaluate("window.both") == 0
 
@@ -140,11 +140,11 @@ def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     still(visit(page, server.address))
     loss = page.evaluate("window.lossprism.page().picture.figures.loss")
     page.locator(".lp-pages a", has_text=say("en", "page.large")).click()
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
+    page.wait_for_function(f"window.lossprism && {PAGE}.details")
     open_folds(page)
     page.click("#lp-large-source-explore")
     page.get_by_role("button", name=wording("large.open_link")).click()
-    page.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 24")
+    page.wait_for_function(f"{PAGE}.answer.figures.pairs === 24")
     assert number(figure(page, "loss")) == pytest.approx(loss, rel=1e-4)
 
 
@@ -156,8 +156,8 @@ def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:
     rows = zip(example.first, example.second, example.labels, strict=True)
     text = "\n".join(["sentence1\tsentence2\tscore", *("\t".join(map(str, row)) for row in rows)])
     upload(large, "graded.tsv", text)
-    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === {len(example.first)}")
-    gradient = large.evaluate(f"{CHANNEL}.request.loss")
+    large.wait_for_function(f"{PAGE}.answer.figures.pairs === {len(example.first)}")
+    gradient = large.evaluate(f"{PAGE}.request.loss")
     large.click("#lp-large-on-map")
     large.wait_for_function(f"{MAP}?.drawn && document.querySelector('.lp-plot .main-svg')")
     assert gradient in large.url

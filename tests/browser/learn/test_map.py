@@ -23,7 +23,7 @@ from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
-CHANNEL = "window.lossprism.page('map')"
+PAGE = "window.lossprism.page('map')"
 EXPLORE = "window.lossprism.page()"
 EXPLORE_DRAWN = "window.lossprism?.page()?.drawn"
 DRAWN = "window.lossprism?.page('map')?.drawn && document.querySelector('.lp-plot .main-svg')"
@@ -60,12 +60,12 @@ def place_on_screen(page: Page, x: float, y: float) -> tuple[float, float]:
 
 
 def point(page: Page, sentence: int) -> tuple[float, float]:
-    of = f"Array.from({CHANNEL}.frame().points).slice({2 * sentence}, {2 * sentence + 2})"
+    of = f"Array.from({PAGE}.frame().points).slice({2 * sentence}, {2 * sentence + 2})"
     return place_on_screen(page, *page.evaluate(of))
 
 
 def heaviest(page: Page) -> int:
-    return page.evaluate(f"{CHANNEL}.heaviest()[0]")
+    return page.evaluate(f"{PAGE}.heaviest()[0]")
 
 
 def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
@@ -79,15 +79,15 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
     expect(page.locator(".lp-map-page")).to_contain_text(wording("map.kept"))
 
     pair = heaviest(page)
-    first = page.evaluate(f"{CHANNEL}.map.first[{pair}]")
+    first = page.evaluate(f"{PAGE}.map.first[{pair}]")
     page.mouse.move(*point(page, first))
     expect(page.locator(".lp-plot .hovertext")).to_be_visible()
     page.mouse.down()
     page.mouse.up()
-    page.wait_for_function(f"{CHANNEL}.pairs.join() === '{pair}'")
+    page.wait_for_function(f"{PAGE}.pairs.join() === '{pair}'")
     page.wait_for_function(f"location.hash.includes('pair={pair}')")
     expect(page.locator(".lp-map-marked")).to_contain_text(
-        page.evaluate(f"{CHANNEL}.map.sentences[{first}]")
+        page.evaluate(f"{PAGE}.map.sentences[{first}]")
     )
 
     page.click("#lp-on-explore")
@@ -98,27 +98,27 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
 
 def press(page: Page, sentence: int) -> None:
     page.mouse.move(*point(page, sentence))
-    words = page.evaluate(f"{CHANNEL}.map.sentences[{sentence}]")
+    words = page.evaluate(f"{PAGE}.map.sentences[{sentence}]")
     expect(page.locator(".lp-plot .hovertext")).to_contain_text(words[:30])
     page.mouse.down()
     page.mouse.up()
 
 
 def marked(page: Page) -> list[int]:
-    return page.evaluate(f"{CHANNEL}.pairs")
+    return page.evaluate(f"{PAGE}.pairs")
 
 
 def test_several_pairs_are_marked_on_the_map_and_on_explore(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     page = opened(new_page(), server)
-    ends = page.evaluate(f"[{CHANNEL}.map.first, {CHANNEL}.map.second]")
-    one, other = page.evaluate(f"{CHANNEL}.heaviest().slice(0, 2)")
+    ends = page.evaluate(f"[{PAGE}.map.first, {PAGE}.map.second]")
+    one, other = page.evaluate(f"{PAGE}.heaviest().slice(0, 2)")
     press(page, ends[0][one])
-    page.wait_for_function(f"{CHANNEL}.pairs.join() === '{one}'")
+    page.wait_for_function(f"{PAGE}.pairs.join() === '{one}'")
     page.keyboard.down("Shift")
     press(page, ends[0][other])
-    page.wait_for_function(f"{CHANNEL}.pairs.join() === '{one},{other}'")
+    page.wait_for_function(f"{PAGE}.pairs.join() === '{one},{other}'")
 
     # A box adds the pairs of the points inside, and the map does not move.
     before = page.evaluate(RANGES)
@@ -147,7 +147,7 @@ def test_several_pairs_are_marked_on_the_map_and_on_explore(
     page.locator("#lp-unmark-all").focus()
     page.keyboard.press("Enter")
     expect(rows).to_have_count(0)
-    page.fill("#lp-search", page.evaluate(f"{CHANNEL}.map.sentences[{ends[0][other]}]"))
+    page.fill("#lp-search", page.evaluate(f"{PAGE}.map.sentences[{ends[0][other]}]"))
     page.locator("#lp-mark-hits").focus()
     page.keyboard.press("Enter")
     assert marked(page) == [other]
@@ -213,7 +213,7 @@ def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
 ) -> None:
     page = opened(new_page(), server)
     pair = heaviest(page)
-    ends = page.evaluate(f"[{CHANNEL}.map.first[{pair}], {CHANNEL}.map.second[{pair}]]")
+    ends = page.evaluate(f"[{PAGE}.map.first[{pair}], {PAGE}.map.second[{pair}]]")
     (x, y), (other_x, other_y) = (point(page, end) for end in ends)
     page.mouse.move((x + other_x) / 2, (y + other_y) / 2)
     expect(page.locator(".lp-plot .hovertext")).to_contain_text("gradient")
@@ -236,7 +236,7 @@ def test_a_search_marks_what_it_finds_and_text_stays_text(
     expect(page.locator(".lp-map-labels span", has_text="<b>bold</b>")).to_have_count(1)
     assert page.locator("#lp-main img").count() == 0
     page.fill("#lp-search", "D")
-    assert page.evaluate(f"{CHANNEL}.hits") == [0, 2, 3]
+    assert page.evaluate(f"{PAGE}.hits") == [0, 2, 3]
     expect(page.locator("output[for=lp-search]")).to_have_text("3 found")
     page.wait_for_function("location.hash.includes('search=D')")
 
@@ -245,19 +245,19 @@ def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     page = opened(new_page(), server)
-    before = page.evaluate(f"Array.from({CHANNEL}.frame().points)")
+    before = page.evaluate(f"Array.from({PAGE}.frame().points)")
     page.get_by_role("tab", name="t-SNE").click()
     cancel = page.locator(".lp-busy button")
     expect(page.locator(".lp-busy")).to_contain_text(wording("progress.embedding"))
     cancel.click()
     expect(page.locator(".lp-problem")).to_contain_text(wording("problem.cancelled"))
-    assert page.evaluate(f"Array.from({CHANNEL}.frame().points)") == before
+    assert page.evaluate(f"Array.from({PAGE}.frame().points)") == before
     page.locator(".lp-problem button").click()
-    page.wait_for_function(f"{CHANNEL}.drawn")
+    page.wait_for_function(f"{PAGE}.drawn")
     expect(page.locator(".lp-map-page")).to_contain_text("Trustworthiness 0.")
     expect(page.locator(".lp-problem")).to_be_hidden()
     page.wait_for_function("location.hash.includes('method=tsne')")
-    assert page.evaluate(f"Array.from({CHANNEL}.frame().points)") != before
+    assert page.evaluate(f"Array.from({PAGE}.frame().points)") != before
 
 
 @pytest.mark.skipif(is_installed("umap"), reason="UMAP is installed here")
@@ -288,7 +288,7 @@ def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Ser
         page.locator(".lp-downloads [data-say='take.svg']").click()
     drawn = taken.value.path().read_text(encoding="utf-8")
     assert taken.value.suggested_filename == "lossprism-map.svg"
-    assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.map.sentences.length")
+    assert drawn.count("<circle") >= page.evaluate(f"{PAGE}.map.sentences.length")
     assert pattern_of("map.kept").search(drawn)
     assert say("en", "map.pull") in drawn
 

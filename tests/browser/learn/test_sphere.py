@@ -17,10 +17,10 @@ from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
-CHANNEL = "window.lossprism.page('sphere')"
+PAGE = "window.lossprism.page('sphere')"
 DRAWN = "window.lossprism?.page('sphere')?.drawn"
 SETTLED = f"""() => {{
-  const {{ requests, history }} = {CHANNEL};
+  const {{ requests, history }} = {PAGE};
   return !requests.flying && !requests.due && !history.pending;
 }}"""
 MOST_WORDS, MOST_CONTROLS = 90, 15
@@ -40,7 +40,7 @@ def settled(page: Page) -> None:
 
 
 def at(page: Page) -> int:
-    return page.evaluate(f"{CHANNEL}.at")
+    return page.evaluate(f"{PAGE}.at")
 
 
 def place_of(page: Page, point: int, ball: int = 0) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def place_of(page: Page, point: int, ball: int = 0) -> tuple[float, float]:
     box = page.locator(BALLS).nth(ball).bounding_box()
     x, y = page.evaluate(
         f"""([point, ball]) => {{
-          const {{ films, filmed, at }} = {CHANNEL};
+          const {{ films, filmed, at }} = {PAGE};
           const from = (at * filmed.names.length + point) * 2;
           return Array.from(films[ball].points.slice(from, from + 2));
         }}""",
@@ -78,7 +78,7 @@ def test_a_reader_comes_from_learn_and_plays_a_film(
     preset(page, "spread").click()
     expect(page.locator(BALLS)).to_have_count(2)
     expect(page.locator(".lp-watch")).to_have_text(say("en", "sphere.watch.spread"))
-    page.wait_for_function(f"{CHANNEL}.isPlaying && {CHANNEL}.at > 5")
+    page.wait_for_function(f"{PAGE}.isPlaying && {PAGE}.at > 5")
     page.click("#lp-play")
     stopped = at(page)
     page.click("#lp-back")
@@ -100,9 +100,9 @@ def test_a_reader_comes_from_learn_and_plays_a_film(
     # At its end a film stops, and begins anew.
     page.locator("#lp-frame").fill("198")
     page.click("#lp-play")
-    page.wait_for_function(f"!{CHANNEL}.isPlaying && {CHANNEL}.at === 200")
+    page.wait_for_function(f"!{PAGE}.isPlaying && {PAGE}.at === 200")
     page.click("#lp-play")
-    page.wait_for_function(f"{CHANNEL}.at < 100")
+    page.wait_for_function(f"{PAGE}.at < 100")
     page.click("#lp-play")
     page.go_back()  # to the film before
     expect(preset(page, "collapse")).to_have_attribute("aria-pressed", "true")
@@ -113,9 +113,9 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
 ) -> None:
     page = opened(new_page(), server)
     preset(page, "spread").click()
-    page.wait_for_function(f"{CHANNEL}.isPlaying")
+    page.wait_for_function(f"{PAGE}.isPlaying")
     page.locator("#lp-frame").fill("40")
-    before = page.evaluate(f"{CHANNEL}.films.map(({{ points }}) => Array.from(points))")
+    before = page.evaluate(f"{PAGE}.films.map(({{ points }}) => Array.from(points))")
     x, y = place_of(page, 4)
     box = page.locator(BALLS).first.bounding_box()
     page.mouse.move(x, y)
@@ -125,7 +125,7 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
     page.mouse.up()
     expect(page.locator("#lp-put-back")).to_have_text(wording("sphere.put_back"))
     settled(page)
-    after = page.evaluate(f"{CHANNEL}.films.map(({{ points }}) => Array.from(points))")
+    after = page.evaluate(f"{PAGE}.films.map(({{ points }}) => Array.from(points))")
     frame = 32 * 2
     for one, other in zip(before, after, strict=True):
         assert one[: 40 * frame] == other[: 40 * frame]
@@ -135,11 +135,11 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
     assert "moves=40-4-" in page.evaluate("location.hash")
     page.reload()
     page.wait_for_function(DRAWN)
-    again = page.evaluate(f"{CHANNEL}.films.map(({{ points }}) => Array.from(points))")
+    again = page.evaluate(f"{PAGE}.films.map(({{ points }}) => Array.from(points))")
     assert again == after
     page.click("#lp-put-back")
     settled(page)
-    assert page.evaluate(f"{CHANNEL}.films.map(({{ points }}) => Array.from(points))") == before
+    assert page.evaluate(f"{PAGE}.films.map(({{ points }}) => Array.from(points))") == before
 
     # The same by keys: one chooses a point, with Shift it moves.
     page.locator(BALLS).first.focus()
@@ -161,11 +161,11 @@ def test_dragging_rotates_the_sphere(new_page: Callable[..., Page], server: Serv
     page.mouse.up()
     page.wait_for_function("location.hash.includes('turn=')")
     assert page.locator(BALLS).screenshot() != shown
-    assert page.evaluate(f"{CHANNEL}.moves.length") == 0
-    turn = page.evaluate(f"{CHANNEL}.turn")
+    assert page.evaluate(f"{PAGE}.moves.length") == 0
+    turn = page.evaluate(f"{PAGE}.turn")
     page.reload()
     page.wait_for_function(DRAWN)
-    assert page.evaluate(f"{CHANNEL}.turn") == turn
+    assert page.evaluate(f"{PAGE}.turn") == turn
 
 
 def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(
@@ -184,12 +184,12 @@ def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(
     expect(page.locator(BALLS)).to_have_count(1)
     page.select_option("#lp-dimension", "3")
     settled(page)
-    assert page.evaluate(f"{CHANNEL}.filmed.dimension") == 3
+    assert page.evaluate(f"{PAGE}.filmed.dimension") == 3
     page.click("#lp-start-random")
     page.select_option("#lp-labels", "continuous")
     settled(page)
     assert "labels=continuous" in page.evaluate("location.hash")
-    assert page.evaluate(f"{CHANNEL}.problem") is None
+    assert page.evaluate(f"{PAGE}.problem") is None
 
 
 def test_sentences_say_how_much_of_them_is_seen_and_stay_text(
@@ -230,11 +230,11 @@ def test_less_motion_is_a_few_stills(new_page: Callable[..., Page], server: Serv
     page.evaluate(
         f"""() => {{
           window.seen = new Set();
-          {CHANNEL}.on("frame", ({{ at }}) => window.seen.add(at));
+          {PAGE}.on("frame", ({{ at }}) => window.seen.add(at));
         }}"""
     )
     page.click("#lp-play")
-    page.wait_for_function(f"{CHANNEL}.at === 200 && !{CHANNEL}.isPlaying")
+    page.wait_for_function(f"{PAGE}.at === 200 && !{PAGE}.isPlaying")
     assert sorted(page.evaluate("[...window.seen]")) == list(range(0, 201, 25))
 
 
@@ -253,7 +253,7 @@ def test_a_frame_takes_little_script(new_page: Callable[..., Page], server: Serv
     page.evaluate(
         f"""async () => {{
           for (let frame = 1; frame <= 60; frame += 1) {{
-            {CHANNEL}.step(frame);
+            {PAGE}.step(frame);
             await new Promise((done) => {{ requestAnimationFrame(() => setTimeout(done)); }});
           }}
         }}"""
