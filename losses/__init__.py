@@ -29,7 +29,6 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from lossprism.losses.combined.matryoshka import matryoshka, prefix_shares
-from lossprism.losses.combined.registry import LOSSES
 from lossprism.losses.combined.weighted_sum import weighted_sum
 from lossprism.losses.contrastive.contrastive import CONTRASTIVE, contrastive
 from lossprism.losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
@@ -105,6 +104,7 @@ from lossprism.losses.ranking.ranknet import (
     pairwise_logistic_per_item,
     pairwise_logistic_still_at_ties,
 )
+from lossprism.losses.registry import LOSSES
 from lossprism.losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.spread.alignment_and_uniformity import (
     ALIGNMENT,

@@ -1,6 +1,6 @@
 """The names of a loss: of the registry, of papers, of libraries' classes and functions.
 
-`losses.combined.registry` looks a name up among the losses; this module defines how a name is read,
+`losses.registry` looks a name up among the losses; this module defines how a name is read,
 and which convention of a loss it selects.
 """
 

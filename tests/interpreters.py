@@ -32,7 +32,7 @@ TORCHLESS_TESTS = (
     "tests/unit/runtime/test_redaction.py",
     "tests/unit/runtime/test_validation.py",
     "tests/unit/scripts/test_command_line.py",
-    "tests/unit/sources/test_encodings.py",
+    "tests/unit/sources/test_text_encodings.py",
     "tests/unit/sources/test_forms.py",
     "tests/unit/sources/test_label_kinds.py",
     "tests/unit/sources/test_positives.py",

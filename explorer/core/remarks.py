@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from lossprism.explorer.core import scale_above_collapse
+from lossprism.explorer.core import collapse_crossing
 from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.collapse_crossing import Crossing
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
 from lossprism.explorer.core.modality_gap import modality_gap
-from lossprism.explorer.core.scale_above_collapse import Edge
 from lossprism.explorer.core.scenario_models import encoder_of, has_words
 from lossprism.explorer.locale import Word, parameter_word, title_word, titles_in, word
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
@@ -72,7 +72,7 @@ class Seen:
     encoder that does not know the language. The `strong` suspects have the share `felt` of the
     gradient.
 
-    The heaviest `active` of `terms` carry the share `carried`; None if unknown. `edge` searches for
+    The heaviest `active` of `terms` carry the share `carried`; None if unknown. `crossing` finds
     the scale at which the loss stops being above its value at collapse. `is_felt`: some gradient is
     not 0; `banded`: GRADIENT_BAND applies. `broken` names the first step that is not finite.
     `beside`: the loss has other terms. `same_text` are negatives of the same text, by the name of
@@ -91,7 +91,7 @@ class Seen:
     spread: float
     together: bool
     gradient_norm: float
-    edge: Callable[[], Edge | None]
+    crossing: Callable[[], Crossing | None]
     looks_for: str = ""
     anchors: int = 0
     found: int = 0
@@ -154,7 +154,7 @@ def _seen(e: Exploration) -> Seen:
         spread=_spread(e, among_all=e.places is not None),
         together=_spread(e, among_all=True) <= COLLAPSED and e.batch.vectors is not None,
         gradient_norm=e.gradient_norm,
-        edge=lambda: scale_above_collapse.edge(e),
+        crossing=lambda: collapse_crossing.crossing(e),
         looks_for=e.places.kind if e.places else "",
         anchors=e.places.anchors if e.places else 0,
         found=e.places.first if e.places else 0,
@@ -276,7 +276,7 @@ def _on_collapse(seen: Seen) -> list[Remark]:
         at_it = level is not None and math.isclose(seen.loss, level, rel_tol=0.05)
         key = "collapsed" if at_it and seen.together else "alike"
         return [Remark(key, {"spread": short(seen.spread)})]
-    if level is None or not scale_above_collapse.is_above(seen.loss, level):
+    if level is None or not collapse_crossing.is_above(seen.loss, level):
         return []
     return [_above_collapse(seen, level)]
 
@@ -285,22 +285,22 @@ def _above_collapse(seen: Seen, level: float) -> Remark:
     """Remark on the loss with these parameters; another scale may change the result."""
     values: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
     values["collapse"] = short(level)
-    one = scale_above_collapse.scale_of(seen.spec)
+    one = collapse_crossing.scale_of(seen.spec)
     if one is None:
         return Remark("above_collapse", values)
     values["parameter"] = parameter_word(one.name)
     values["value"] = short(float(seen.parameters[one.name]))  # pyright: ignore[reportArgumentType]
-    edge = seen.edge()
-    if edge is None:
+    crossing = seen.crossing()
+    if crossing is None:
         return Remark("above_collapse_at", values)
-    if edge.value is None:
+    if crossing.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
         return Remark("above_collapse_all_over", {**values, **ends})
     # Rounded to where it has ceased: the sentence must hold at the very number that it states.
-    step = 10 ** (math.floor(math.log10(edge.value)) - 2)
-    away = math.floor if edge.side == "below" else math.ceil
-    ceased = short(away(edge.value / step) * step)
-    return Remark(f"above_collapse_not_{edge.side}", {**values, "edge": ceased})
+    step = 10 ** (math.floor(math.log10(crossing.value)) - 2)
+    away = math.floor if crossing.side == "below" else math.ceil
+    ceased = short(away(crossing.value / step) * step)
+    return Remark(f"above_collapse_not_{crossing.side}", {**values, "edge": ceased})
 
 
 def _spread(e: Exploration, among_all: bool) -> float:

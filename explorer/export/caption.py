@@ -6,7 +6,7 @@ from lossprism.explorer.core.batch import Batch, load_table
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.scenario import Data
 from lossprism.explorer.core.scenario_models import encoder_of, has_words
-from lossprism.explorer.export.figure.texts import clipped
+from lossprism.explorer.export.figure.text_layout import clipped
 from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.encoders.own_vectors import file_of

@@ -35,7 +35,6 @@ from lossprism.explorer.sources.delimited import (
     delimited,
     no_progress,
 )
-from lossprism.explorer.sources.encodings import decode
 from lossprism.explorer.sources.json_rows import (
     Object,
     filled,
@@ -48,6 +47,7 @@ from lossprism.explorer.sources.nested_rows import flattened
 from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.record_batches import batch_records
 from lossprism.explorer.sources.table_in_pasted_text import PastedTable, numbers_alone, table_in
+from lossprism.explorer.sources.text_encodings import decode
 from lossprism.explorer.sources.vector_columns import names_own_vectors, names_vectors, text_names
 
 KINDS = {

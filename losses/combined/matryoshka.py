@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import inputs
-from lossprism.losses.combined.registry import LOSSES
 from lossprism.losses.geometry import cosine, unit
 from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.registry import LOSSES
 from lossprism.losses.spec import LossSpec
 
 REDUCTIONS = ("sum", "mean")

@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.finding import Fault
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.doctor.text_numbers import folded
+from lossprism.explorer.lab.doctor.text_ids import folded
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 

@@ -7,10 +7,10 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export import picture_types as data
 from lossprism.explorer.export.caption import legend_of, pair_numbers
 from lossprism.explorer.export.figure.appearance import Look
-from lossprism.explorer.export.figure.axes import Axis, column_names
+from lossprism.explorer.export.figure.axis_labels import Axis, column_names
 from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.svg_elements import Pen, cross, line, rectangle
-from lossprism.explorer.export.figure.texts import clipped, wrapped
+from lossprism.explorer.export.figure.text_layout import clipped, wrapped
 from lossprism.explorer.runtime.number_format import display_number
 
 MAX_BARS_NAMED = 5

@@ -20,7 +20,7 @@ from lossprism.explorer.export.figure.chart_from_page import (
 )
 from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.svg_elements import Pen, Style, attributes, line, rectangle
-from lossprism.explorer.export.figure.texts import clean, px, width_of, wrapped
+from lossprism.explorer.export.figure.text_layout import clean, px, width_of, wrapped
 from lossprism.explorer.runtime.number_format import display_number, percent
 
 Place = Callable[[float, float], tuple[float, float]]  # where a point of the axes stands

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from lossprism.explorer.export.figure.appearance import MONO
-from lossprism.explorer.export.figure.texts import printable, px, width_of
+from lossprism.explorer.export.figure.text_layout import printable, px, width_of
 
 if TYPE_CHECKING:
     from ziamath.drawable import Drawable

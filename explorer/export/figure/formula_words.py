@@ -8,7 +8,7 @@ from ziafont.fonttypes import BBox
 from ziamath.nodes.mnode import Mnode
 
 from lossprism.explorer.export.figure.appearance import MATH
-from lossprism.explorer.export.figure.texts import width_of
+from lossprism.explorer.export.figure.text_layout import width_of
 
 TAG = "words"  # ziamath finds the class by it
 ABOVE, BELOW = 0.9, 0.2  # of a letter, as parts of its size

@@ -6,7 +6,14 @@ from lossprism.explorer.export.caption import Legend
 from lossprism.explorer.export.figure.appearance import FONTS, MONO
 from lossprism.explorer.export.figure.formula import definitions_of
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
-from lossprism.explorer.export.figure.texts import clean, clipped, printable, px, width_of, wrapped
+from lossprism.explorer.export.figure.text_layout import (
+    clean,
+    clipped,
+    printable,
+    px,
+    width_of,
+    wrapped,
+)
 
 # Units: the size of a formula, what is above it, between its lines, and below the base line of a
 # letter.

@@ -12,7 +12,7 @@ import numpy as np
 
 from lossprism.explorer.export.figure.appearance import UNITS_PER_INCH
 from lossprism.explorer.export.figure.fonts import UNSEEN, FigureFile
-from lossprism.explorer.export.figure.texts import printable
+from lossprism.explorer.export.figure.text_layout import printable
 
 RATIO = 2.0  # pixels to a unit, as the page exports them
 # About four times the largest figure: no caption, however long, makes a picture without end.

@@ -18,7 +18,7 @@ from lossprism.explorer.export.figure.appearance import (
     palette_of,
 )
 from lossprism.explorer.export.figure.formula import Formula, typeset, typeset_lines
-from lossprism.explorer.export.figure.texts import printable, px
+from lossprism.explorer.export.figure.text_layout import printable, px
 from lossprism.explorer.export.palette import Palette
 from lossprism.explorer.locale import catalogue, say
 

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from lossprism.explorer.lab.claims.ordered_pairs import (
+from lossprism.explorer.lab.claims.ordered_pair_common import (
     exponents,
     log_one_plus_exp,
     loss_of,

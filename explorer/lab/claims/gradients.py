@@ -22,7 +22,7 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from lossprism.explorer.lab.claims.ordered_pairs import exponents, loss_of, ordered, weights
+from lossprism.explorer.lab.claims.ordered_pair_common import exponents, loss_of, ordered, weights
 from lossprism.losses import cosent
 
 # The ε of S1 eq. 44.

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from lossprism.explorer.lab.claims.ordered_pairs import loss_of, ordered
+from lossprism.explorer.lab.claims.ordered_pair_common import loss_of, ordered
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import pairwise_hinge
 

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.claims.claim import (
     Curve,
     Side,
 )
-from lossprism.explorer.lab.claims.ordered_pairs import exponents, weights
+from lossprism.explorer.lab.claims.ordered_pair_common import exponents, weights
 from lossprism.losses.geometry import effective_count
 
 # S1 eq. 50: the range of α.

@@ -25,7 +25,7 @@ from lossprism.explorer.lab.claims.claim import (
     Sample,
     Side,
 )
-from lossprism.explorer.lab.claims.interval import Estimate, estimate_of
+from lossprism.explorer.lab.claims.confidence_interval import Estimate, estimate_of
 from lossprism.explorer.lab.claims.measured_trainings import measured
 from lossprism.explorer.lab.training import published_experiment, run_comparison
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome

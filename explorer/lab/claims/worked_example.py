@@ -13,7 +13,7 @@ from lossprism.explorer.lab.claims.claim import (
     Tolerance,
 )
 from lossprism.explorer.lab.claims.gradients import score_gradient
-from lossprism.explorer.lab.claims.ordered_pairs import exponents, loss_of
+from lossprism.explorer.lab.claims.ordered_pair_common import exponents, loss_of
 
 # The source rounds vectors and results to three digits.
 THREE_DIGITS = Tolerance(0.0, 0.0015)

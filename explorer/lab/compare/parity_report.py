@@ -7,7 +7,7 @@ from typing import get_args
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.export.figure.appearance import FONTS
-from lossprism.explorer.export.figure.texts import clean
+from lossprism.explorer.export.figure.text_layout import clean
 from lossprism.explorer.export.palette import properties
 from lossprism.explorer.export.template import render
 from lossprism.explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status

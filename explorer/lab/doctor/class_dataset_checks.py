@@ -25,7 +25,7 @@ from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned
 from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
 from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
-from lossprism.explorer.lab.doctor.text_numbers import folded, looked_at, numbered, together
+from lossprism.explorer.lab.doctor.text_ids import figures_of, folded, ids_of, pair_ids
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.jobs import Report
@@ -129,7 +129,7 @@ class ClassTable:
     @cached_property
     def _both(self) -> np.ndarray:
         """A number for each text with its class [N]."""
-        return together(self.numbers, self.one_spelling)
+        return pair_ids(self.numbers, self.one_spelling)
 
     @cached_property
     def mixed(self) -> np.ndarray:
@@ -243,8 +243,8 @@ def read_classes(
     if not of:
         raise Problem("no_pairs")
     places = np.array(of, dtype=np.int64)
-    found = looked_at(texts, lambda done: report("numbering", done, len(of)))
-    (numbers,) = numbered(found.hashes)
+    found = figures_of(texts, lambda done: report("numbering", done, len(of)))
+    (numbers,) = ids_of(found.hashes)
     used = {"text": grid.columns[text], "class": grid.columns[kind]}
     how = (grid.columns, grid.header, grid.encoding, grid.left_lines)
     return ClassTable(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.text_numbers import together
+from lossprism.explorer.lab.doctor.text_ids import pair_ids
 from lossprism.explorer.runtime.response_types import Whole
 
 
@@ -69,7 +69,7 @@ def _as_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def _swapped(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the number of other rows with the texts of each row swapped [N]."""
     count = len(first)
-    numbers = together(np.concatenate([first, second]), np.concatenate([second, first]))
+    numbers = pair_ids(np.concatenate([first, second]), np.concatenate([second, first]))
     sizes = np.bincount(numbers[:count], minlength=2 * count)
     return np.where(first == second, 0, sizes[numbers[count:]])
 

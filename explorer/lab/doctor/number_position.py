@@ -4,6 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.core.parameter_values import Settings
+from lossprism.explorer.lab.doctor.assumed_labels import (
+    CollapseRange,
+    assumed_counts,
+    assumed_labels,
+    collapse_range,
+)
 from lossprism.explorer.lab.doctor.batch_counts import Counts, axes_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.minimum_without_labels import falls_below_zero, minimum_of
@@ -16,12 +22,6 @@ from lossprism.explorer.lab.doctor.reference_values import (
     START,
     ConfiguredLoss,
     reference_value,
-)
-from lossprism.explorer.lab.doctor.unknown_labels import (
-    CollapseRange,
-    assumed_counts,
-    assumed_labels,
-    collapse_range,
 )
 
 # A value near collapse is no further from it than this share of the way to the minimum.

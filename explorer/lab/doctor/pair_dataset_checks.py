@@ -49,7 +49,7 @@ from lossprism.explorer.sources.cells import INFERENCE_SCORES
 from lossprism.losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")
-# Code to paste that folds texts as `text_numbers.folded` does: samplers and masks compare texts to
+# Code to paste that folds texts as `text_ids.folded` does: samplers and masks compare texts to
 # the letter. A cell may have a list of texts, or nothing.
 FOLDING = """\
 import unicodedata

@@ -19,13 +19,13 @@ from lossprism.explorer.lab.doctor.duplicate_collisions import (
     partners,
     partners_either_way,
 )
-from lossprism.explorer.lab.doctor.equal_number_groups import (
+from lossprism.explorer.lab.doctor.id_groups import (
     have_several_labels,
     label_spreads,
     seen_before,
-    set_numbers,
+    set_ids,
 )
-from lossprism.explorer.lab.doctor.text_numbers import looked_at, numbered, together
+from lossprism.explorer.lab.doctor.text_ids import figures_of, ids_of, pair_ids
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.sources.column_roles import PAIR_ROLES, TEACHER, TRIPLET_ROLES, is_name
 from lossprism.explorer.sources.symmetric_columns import name_same_kind
@@ -206,12 +206,12 @@ class Profile:
         if not self.is_symmetric:
             return self.pair
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
-        return together(low, high)
+        return pair_ids(low, high)
 
     @cached_property
     def _labelled_pair(self) -> np.ndarray:
         """A number for each pair of texts with its label [N]."""
-        return together(self.same_pair, np.searchsorted(self.levels, self.labels))
+        return pair_ids(self.same_pair, np.searchsorted(self.levels, self.labels))
 
     @cached_property
     def row_contents(self) -> np.ndarray:
@@ -219,7 +219,7 @@ class Profile:
         order. Triplets that differ in their negatives have different numbers."""
         if self.rows is None:
             return self._labelled_pair
-        return set_numbers(self._labelled_pair, self.row_of)[self.row_of]
+        return set_ids(self._labelled_pair, self.row_of)[self.row_of]
 
     @cached_property
     def repeated_pairs(self) -> np.ndarray:
@@ -227,7 +227,7 @@ class Profile:
         an earlier pair in it."""
         again = seen_before(self.row_contents, self.row_of)
         if self.rows is not None and self.in_lists:
-            again |= seen_before(together(self.row_of, self._labelled_pair))
+            again |= seen_before(pair_ids(self.row_of, self._labelled_pair))
         return np.flatnonzero(again)
 
     @cached_property
@@ -235,7 +235,7 @@ class Profile:
         """The places of triplets' negatives that are the positive or the anchor of their row."""
         if not self.of_triplets:
             return np.zeros(0, dtype=np.int64)
-        pair_in_row = together(self.row_of, self.pair)
+        pair_in_row = pair_ids(self.row_of, self.pair)
         own = np.isin(pair_in_row, pair_in_row[self.positive]) | (self.first == self.second)
         return np.flatnonzero(own & ~self.positive)
 
@@ -336,9 +336,9 @@ class Profile:
             np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
             for side in (columns.first, columns.second)
         )
-        first, second = numbered(first, second)
+        first, second = ids_of(first, second)
         folded = self.first[places], self.second[places], self.pair[places]
-        exact = first, second, together(first, second)
+        exact = first, second, pair_ids(first, second)
         return places[partners_either_way(*folded) > partners_either_way(*exact)]
 
     @cached_property
@@ -438,10 +438,10 @@ def profiled(
     labels = np.asarray(columns.labels, dtype=np.float64)
     count = len(labels)
     one, other = (
-        looked_at(side, lambda done, before=before: report("numbering", before + done, 2 * count))
+        figures_of(side, lambda done, before=before: report("numbering", before + done, 2 * count))
         for before, side in ((0, columns.first), (count, columns.second))
     )
-    first, second = numbered(one.hashes, other.hashes)
+    first, second = ids_of(one.hashes, other.hashes)
     rules = label_rules(np.unique(labels).tolist(), columns.threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
@@ -449,7 +449,7 @@ def profiled(
         labels=labels,
         first=first,
         second=second,
-        pair=together(first, second),
+        pair=pair_ids(first, second),
         positive=positive,
         tokens=np.maximum(one.tokens, other.tokens),
         foreign=(one.foreign, other.foreign),

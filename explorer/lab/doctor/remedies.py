@@ -20,7 +20,7 @@ from lossprism.explorer.lab.doctor.remedy_trial import (
     Tried,
     helpful,
 )
-from lossprism.explorer.lab.doctor.text_numbers import together
+from lossprism.explorer.lab.doctor.text_ids import pair_ids
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.samplers import (
     Batches,
@@ -93,11 +93,11 @@ class SharedTexts:
         batch = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
         positive = self._positive[row]
         row, batch = row[positive], batch[positive]
-        sides = together(
+        sides = pair_ids(
             np.concatenate([batch, batch]), np.concatenate([self._first[row], self._second[row]])
         )
         first, second = sides[: len(row)], sides[len(row) :]
-        pair = together(first, second)
+        pair = pair_ids(first, second)
         if not masked:
             return partners(first, second, pair)
         count = int(sides.max(initial=-1)) + 1
@@ -152,7 +152,7 @@ def against_rows_alone(
     def alone(batches: Batches) -> float:
         row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
         of = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
-        both = together(of, classes[row])
+        both = pair_ids(of, classes[row])
         return float((np.bincount(both)[both] == 1).mean())
 
     grouped = _grouped(classes, batch, alone, ALONE, before)

@@ -12,7 +12,7 @@ from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.legend import legend
 from lossprism.explorer.export.figure.matrix import LEGEND_GAP
 from lossprism.explorer.export.figure.svg_elements import Pen, line, rectangle
-from lossprism.explorer.export.figure.texts import clean, width_of
+from lossprism.explorer.export.figure.text_layout import clean, width_of
 from lossprism.explorer.export.palette import Palette, ramp_table
 from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.form_methods import parameters_of

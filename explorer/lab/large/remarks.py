@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lossprism.explorer.core.collapse_crossing import Crossing, Standing, crossing_along
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.core.label_disagreement import Disagreement, disagreement, spearman
 from lossprism.explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
-from lossprism.explorer.core.scale_above_collapse import Edge, Standing, edge_along
 from lossprism.explorer.core.trace_diagnostics import ACTIVE_SHARE
 from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.form_methods import method_of
@@ -71,7 +71,7 @@ def remarks_of(
         spread=_spread(batch, bool(looks_for)),
         together=batch.first_vectors is not None and _spread(batch, True) <= COLLAPSED,
         gradient_norm=session.gradient_norm,
-        edge=lambda: _edge(session, loss, parameters),
+        crossing=lambda: _crossing(session, loss, parameters),
         looks_for=looks_for,
         anchors=session.shape[0] if looks_for else 0,
         found=session.nearest or 0,
@@ -124,7 +124,7 @@ def _collapse_inputs(session: LargeSession, loss: str) -> dict[str, Tensor]:
     return inputs
 
 
-def _edge(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Edge | None:
+def _crossing(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Crossing | None:
     """Find where the loss ceases to be above its value at collapse.
 
     None also for a loss whose terms do not split: it would need a survey for every value of its
@@ -139,7 +139,7 @@ def _edge(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Ed
     def at(chosen: Mapping[str, Any]) -> Standing:
         return split(spec.form, session.batch, chosen).loss, of(inputs, **chosen)
 
-    return edge_along(spec, parameters, at)
+    return crossing_along(spec, parameters, at)
 
 
 def _spread(batch: LargeBatch, among_all: bool) -> float:

@@ -193,9 +193,9 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
     from lossprism.explorer.lab.training import takeaway
+    from lossprism.explorer.lab.training.command_termination import ended_with_us
     from lossprism.explorer.lab.training.pair_sources import columns_read
     from lossprism.explorer.lab.training.runs import Runs
-    from lossprism.explorer.lab.training.termination import ended_with_us
 
     try:
         if chosen.out and Path(chosen.out).exists():
@@ -273,8 +273,8 @@ def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from lossprism.explorer.lab.training import run_comparison as comparing
+    from lossprism.explorer.lab.training.command_termination import ended_with_us
     from lossprism.explorer.lab.training.pair_sources import columns_read
-    from lossprism.explorer.lab.training.termination import ended_with_us
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
         raise ValueError(

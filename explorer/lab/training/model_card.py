@@ -8,7 +8,7 @@ from typing import Any
 
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.export.figure.svg_elements import line
-from lossprism.explorer.export.figure.texts import clean
+from lossprism.explorer.export.figure.text_layout import clean
 from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.lab.training import list_metrics
 from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING

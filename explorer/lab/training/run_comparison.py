@@ -12,6 +12,7 @@ from lossprism.explorer.core.remarks import Remark, Value
 from lossprism.explorer.lab.training import data, quota
 from lossprism.explorer.lab.training import unseen_pairs as measuring
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
+from lossprism.explorer.lab.training.loss_setting_effect import Tried, on_settings, tried
 from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_difference_verdict import (
@@ -25,7 +26,6 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
 )
 from lossprism.explorer.lab.training.run_records import Summary
 from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.setting_effect import Tried, on_settings, tried
 from lossprism.explorer.lab.training.unseen_pairs import Unseen
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs

@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy import stats
 
-from lossprism.explorer.core import scale_above_collapse
+from lossprism.explorer.core import collapse_crossing
 from lossprism.explorer.core.batch import batch_of_scores, make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.label_disagreement import STRONG_RATE
@@ -137,7 +137,7 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
     assert here.loss > here.collapse
     (remark,) = (r for r in remarks(here, most=10) if r.key.startswith("above_collapse"))
     assert remark.values["value"] == f"{sharp:.3g}"
-    where = scale_above_collapse.edge(here)
+    where = collapse_crossing.crossing(here)
     assert remark.key == f"above_collapse_not_{where.side}"
     assert where.side == ("below" if name == "scale" else "above")
     ceased = at(scenario, **{name: where.value * gentler})
@@ -148,9 +148,7 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
     assert still.loss > still.collapse
 
 
-CONVEX = [
-    name for name, spec in LOSSES.items() if isinstance(spec.form, scale_above_collapse.CONVEX)
-]
+CONVEX = [name for name, spec in LOSSES.items() if isinstance(spec.form, collapse_crossing.CONVEX)]
 
 
 @pytest.mark.thorough
@@ -160,12 +158,12 @@ def test_of_a_convex_loss_few_values_show_what_all_of_its_range_would(loss, labe
     found = []
     for agreement, mislabelled in ((0.0, 0.5), (0.5, 0.1), (0.8, 0.0), (1.0, 0.0)):
         scenario = on(loss, labels=labels, agreement=agreement, mislabelled=mislabelled, pairs=12)
-        found.append((explore(scenario), scale_above_collapse.edge(explore(scenario))))
-    monkeypatch.setattr(scale_above_collapse, "CONVEX", ())
-    for exploration, edge in found:
-        scale_above_collapse._edge.cache_clear()
-        assert scale_above_collapse.edge(exploration) == edge
-    scale_above_collapse._edge.cache_clear()
+        found.append((explore(scenario), collapse_crossing.crossing(explore(scenario))))
+    monkeypatch.setattr(collapse_crossing, "CONVEX", ())
+    for exploration, crossing in found:
+        collapse_crossing._crossing.cache_clear()
+        assert collapse_crossing.crossing(exploration) == crossing
+    collapse_crossing._crossing.cache_clear()
 
 
 def upside_down(loss):

@@ -23,7 +23,7 @@ from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.files import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.svg_elements import png
-from lossprism.explorer.export.figure.texts import clean, clipped, width_of
+from lossprism.explorer.export.figure.text_layout import clean, clipped, width_of
 from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.locale import LANGUAGES, say, spelled, title_word
 from lossprism.explorer.runtime.json_encoding import plain

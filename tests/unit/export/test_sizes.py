@@ -15,7 +15,7 @@ from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_from_page import AxisOf, Chart, Colour, Panel, Trace
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.export.figure.texts import width_of
+from lossprism.explorer.export.figure.text_layout import width_of
 from lossprism.explorer.export.palette import PRINT
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.problem import Problem

@@ -21,7 +21,7 @@ from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.practice import practice_pairs
+from lossprism.explorer.sources.practice_pairs import practice_pairs
 from lossprism.explorer.web import hosting, site
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.gradio_endpoints import Refusal, endpoint

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from lossprism.explorer.lab.doctor.logs import (
     console,
+    lossprism_run,
     model_card,
-    run_folder,
     scalars,
     tensorboard_events,
     trackio,
@@ -124,7 +124,7 @@ _READERS: tuple[tuple[Callable[[bytes], bool], Callable[[str, bytes], Log]], ...
 def _read_folder(folder: Path) -> Log:
     """Read a folder of a run: its curves from the fullest log, its loss from the card."""
     if (folder / "config.json").is_file() and (folder / "log.jsonl").is_file():
-        return run_folder.read(folder)
+        return lossprism_run.read(folder)
     logs: list[Log] = []
     states = [*folder.glob("trainer_state.json"), *folder.glob("checkpoint-*/trainer_state.json")]
     if states:

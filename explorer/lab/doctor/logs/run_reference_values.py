@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lossprism.explorer.core.loss_lookup import is_ambiguous
+from lossprism.explorer.lab.doctor.assumed_labels import assumed_labels
 from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
@@ -18,7 +19,6 @@ from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     reference_value,
 )
-from lossprism.explorer.lab.doctor.unknown_labels import assumed_labels
 from lossprism.explorer.runtime.problem import Problem
 
 

@@ -46,8 +46,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import as_answer
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
-from lossprism.explorer.sources.encodings import offered
 from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.sources.text_encodings import offered
 from lossprism.explorer.web.page_requests import started_for_good
 from lossprism.explorer.web.pages.doctor.data_source import Source
 from lossprism.explorer.web.pages.large.uploaded_file import (

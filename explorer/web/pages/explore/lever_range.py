@@ -8,7 +8,7 @@ from lossprism.explorer.export.explored_scenario import stop_of_scenario
 from lossprism.explorer.export.picture_types import LeverStop
 from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.web.pages.explore.exploration_work import work_in_turn
+from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scenario_in
 
 

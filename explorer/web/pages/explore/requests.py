@@ -46,7 +46,7 @@ from lossprism.explorer.runtime.validation import misfit, of_type, one_of
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
-from lossprism.explorer.web.pages.explore.exploration_work import work_in_turn
+from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
 from lossprism.explorer.web.pages.explore.file_reading import read_file, spread, whole_file
 from lossprism.explorer.web.pages.explore.lever_range import lever_range
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss

@@ -18,10 +18,10 @@ from lossprism.explorer.runtime.validation import misfit, of_type, one_of
 from lossprism.explorer.sources import tables
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.encodings import offered, previews
-from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
+from lossprism.explorer.sources.practice_pairs import PRACTICE, practice_pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.text_encodings import offered, previews
 from lossprism.explorer.web.page_requests import Nothing
 from lossprism.losses import LOSSES
 

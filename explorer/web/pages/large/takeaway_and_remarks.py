@@ -8,7 +8,7 @@ from typing import Any
 from lossprism.explorer.export.caption import random_words
 from lossprism.explorer.export.figure.appearance import look_in
 from lossprism.explorer.export.figure.files import figure_text
-from lossprism.explorer.export.figure.texts import clipped
+from lossprism.explorer.export.figure.text_layout import clipped
 from lossprism.explorer.lab.large import takeaway
 from lossprism.explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
 from lossprism.explorer.lab.large.page_contents import Judgement, judgement

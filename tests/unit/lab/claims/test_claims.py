@@ -15,7 +15,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_batch, of_scores, random_batch
 from lossprism.explorer.lab.claims.claim import Check, Claim, ClaimBatch, Comparison, Side
 from lossprism.explorer.lab.claims.curvature import hessian
-from lossprism.explorer.lab.claims.ordered_pairs import loss_of
+from lossprism.explorer.lab.claims.ordered_pair_common import loss_of
 from lossprism.explorer.lab.claims.registry import checks_of, claims, claims_about, verdicts
 from lossprism.explorer.lab.claims.verdict import Verdict, part_verdicts, verdict_of
 from lossprism.losses import LOSSES, cosent

@@ -10,10 +10,11 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from lossprism.explorer.lab.claims import information, settings, trainings
+from lossprism.explorer.lab.claims import mutual_information as information
+from lossprism.explorer.lab.claims import settings, trainings
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_vectors
 from lossprism.explorer.lab.claims.claim import CORRECTED, MAIN, Check, ClaimBatch, Comparison
-from lossprism.explorer.lab.claims.interval import Estimate
+from lossprism.explorer.lab.claims.confidence_interval import Estimate
 from lossprism.explorer.lab.claims.verdict import verdict_of
 from lossprism.explorer.lab.claims.worked_example import final_loss, gradient_of_pair
 from tests.unit.lab.claims.test_claims import LONG, QUICK

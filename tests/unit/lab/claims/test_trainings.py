@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
-from lossprism.explorer.lab.claims.interval import estimate_of
+from lossprism.explorer.lab.claims.confidence_interval import estimate_of
 from lossprism.explorer.lab.claims.measured_trainings import measured
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.claims.trainings import TRAININGS, angles_by_rank

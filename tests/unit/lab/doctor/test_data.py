@@ -21,7 +21,7 @@ from lossprism.explorer.lab.doctor.finding import SEVERE, WARNING
 from lossprism.explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
-from lossprism.explorer.lab.doctor.text_numbers import folded, looked_at, numbered
+from lossprism.explorer.lab.doctor.text_ids import figures_of, folded, ids_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.tables import read_file
@@ -305,7 +305,7 @@ def test_a_softmax_is_known_by_its_value():
 
 def test_texts_fold():
     assert folded("Ｆｕｌｌ\u3000width") == "full width"
-    one, other = numbered(*(looked_at(side).hashes for side in (["A b", "c"], ["a  B", "d"])))
+    one, other = ids_of(*(figures_of(side).hashes for side in (["A b", "c"], ["a  B", "d"])))
     assert one[0] == other[0]
     assert len({*one, *other}) == 3
 

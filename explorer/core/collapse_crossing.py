@@ -1,4 +1,4 @@
-"""The part of a loss's scale on which it lies above its value at collapse."""
+"""The value of a loss's scale parameter at which it crosses its value at collapse."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Standing = tuple[float, float | None]  # a loss, and its collapse value
 
 
 @dataclass(frozen=True)
-class Edge:
+class Crossing:
     """The one value of `parameter` at which a loss stops being above its value at collapse, and the
     `side` of it on which it is above ("below" or "above"); None for both if it is above everywhere.
     """
@@ -49,24 +49,24 @@ def is_above(loss: float, collapse: float) -> bool:
     return 0 < collapse * ABOVE < loss
 
 
-def edge(e: Exploration) -> Edge | None:
+def crossing(e: Exploration) -> Crossing | None:
     """Find the scale at which an exploration's loss stops being above its value at collapse."""
     scale = scale_of(e.spec)
     if scale is None:
         return None
     # The search is one, wherever on its range the scale stands.
     others = tuple((name, value) for name, value in e.parameters.items() if name != scale.name)
-    return _edge(e.batch, e.spec.function, e.spec.name, e.scenario.convention, others)
+    return _crossing(e.batch, e.spec.function, e.spec.name, e.scenario.convention, others)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
-def _edge(
+def _crossing(
     batch: Batch,
     function: Callable[..., Tensor],  # one's own is another after its file changed
     loss: str,
     convention: str,
     others: tuple[tuple[str, Any], ...],
-) -> Edge | None:
+) -> Crossing | None:
     spec = LOSSES[loss].under(convention)
     vectors, scores = batch.vectors, batch.scores
     inputs = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
@@ -82,7 +82,7 @@ def _edge(
     def at(chosen: Mapping[str, Any]) -> Standing:
         return float(function(**present, **chosen)), level(parameters_read_by(collapse_of, chosen))
 
-    return edge_along(spec, dict(others), at)
+    return crossing_along(spec, dict(others), at)
 
 
 def scale_of(spec: LossSpec) -> Parameter | None:
@@ -91,10 +91,10 @@ def scale_of(spec: LossSpec) -> Parameter | None:
     return next((p for p in numeric_parameters(spec) if p.role in sharpening), None)
 
 
-def edge_along(
+def crossing_along(
     spec: LossSpec, parameters: Mapping[str, Any], at: Callable[[Mapping[str, Any]], Standing]
-) -> Edge | None:
-    """Search the range of a loss's scale or temperature for the edge of the part above collapse.
+) -> Crossing | None:
+    """Search the range of a loss's scale or temperature for the end of the part above collapse.
 
     `at` compares the loss with its value at collapse at given parameters. None if the loss has
     neither parameter, or does not cross its value at collapse exactly once.
@@ -118,7 +118,7 @@ def edge_along(
         crossings = [place for place in range(1, POINTS) if signs[place - 1] != signs[place]]
     left_is_above = above_at(values[0])
     if left_is_above and not crossings:
-        return Edge(scale)
+        return Crossing(scale)
     if len(crossings) != 1:
         return None
     left, right = values[crossings[0] - 1], values[crossings[0]]
@@ -135,7 +135,7 @@ def edge_along(
             left = middle
         else:
             right = middle
-    return Edge(scale, right, "above") if left_is_above else Edge(scale, left, "below")
+    return Crossing(scale, right, "above") if left_is_above else Crossing(scale, left, "below")
 
 
 def _crossings_if_convex(

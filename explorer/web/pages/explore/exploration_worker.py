@@ -1,4 +1,4 @@
-"""Explorations in their turn, by a worker process where there are any."""
+"""Exploration of a request in its turn, by a worker process where there is one."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Texts as numbers: equal numbers for texts that are the same but for case, width and blanks."""
+"""Ids of texts: equal whole numbers for texts that are the same but for case, width and blanks."""
 
 import functools
 import itertools
@@ -30,7 +30,7 @@ def folded(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Looked:
+class TextFigures:
     """Figures of each text of a column: the hash of its folded form, its approximate number of
     tokens, and the mask of texts whose letters are mostly neither Latin nor accented Latin."""
 
@@ -39,7 +39,9 @@ class Looked:
     foreign: np.ndarray
 
 
-def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: None) -> Looked:
+def figures_of(
+    texts: Sequence[str], tell: Callable[[int], None] = lambda done: None
+) -> TextFigures:
     """Go through the texts of a column once; `tell` hears the number done, and may raise to
     stop."""
     count = len(texts)
@@ -57,11 +59,11 @@ def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: N
             tokens[part] += [sum(map(len, _CHARACTERS.findall(text))) for text in some]
             other[part] = foreign(whole)  # folded: full-width letters are Latin
     tell(count)
-    return Looked(hashes, tokens, other)
+    return TextFigures(hashes, tokens, other)
 
 
-def numbered(*hashes: np.ndarray) -> list[np.ndarray]:
-    """Number the texts of each column, int32; equal for texts that fold to the same.
+def ids_of(*hashes: np.ndarray) -> list[np.ndarray]:
+    """Return the ids of the texts of each column, int32; equal for texts that fold to the same.
 
     They are distinguished by their 64-bit hashes: among a million texts, two that differ come out
     as one once in some ten million datasets.
@@ -70,8 +72,8 @@ def numbered(*hashes: np.ndarray) -> list[np.ndarray]:
     return np.split(numbers, np.cumsum([len(side) for side in hashes])[:-1])
 
 
-def together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """A number for each pair of numbers [N], equal for equal pairs."""
+def pair_ids(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return an id for each pair of ids [N], equal for equal pairs."""
     return ranks(first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second)
 
 

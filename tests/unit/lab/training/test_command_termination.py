@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from lossprism.explorer.lab.training.command_termination import ENDING, ended_with_us
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_comparison import start_all
-from lossprism.explorer.lab.training.termination import ENDING, ended_with_us
 
 
 class Started:

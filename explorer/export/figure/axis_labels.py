@@ -9,7 +9,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export import picture_types as data
 from lossprism.explorer.export.caption import pair_numbers
 from lossprism.explorer.export.figure.svg_elements import Pen, Style, line, miniature
-from lossprism.explorer.export.figure.texts import clean, clipped, width_of
+from lossprism.explorer.export.figure.text_layout import clean, clipped, width_of
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number

@@ -19,8 +19,8 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from lossprism.explorer.lab.claims.interval import Estimate, estimate_of
-from lossprism.explorer.lab.claims.ordered_pairs import exponents, loss_of, ordered
+from lossprism.explorer.lab.claims.confidence_interval import Estimate, estimate_of
+from lossprism.explorer.lab.claims.ordered_pair_common import exponents, loss_of, ordered
 from lossprism.losses import info_nce
 
 # Gaussian pairs: numbers of a vector, information in nats, keys K, seeds and draws of each.
