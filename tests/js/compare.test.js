@@ -13,7 +13,7 @@ import {
 } from "../../explorer/web/kit/compared_losses.js";
 import { numbered, read } from "../../explorer/web/kit/state_link.js";
 import { Store } from "../../explorer/web/kit/state_store.js";
-import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/gradient_bars.js";
+import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bar_layout.js";
 import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex.js";
 
 /** @type {any} */

@@ -72,14 +72,14 @@ ELSEWHERE = {
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
     **of_prefix(
         "sweep.",
-        "judging.test.js::two rules agree where a range of the band holds what the other advises, "
+        "verdicts.test.js::two rules agree where a range of the band holds what the other advises, "
         "and nowhere else",
     ),
     "ui.heaviest_note": "test_diagnostics.py::test_nine_of_ten_equal_terms_are_active",
     "large.heaviest_note": "test_heaviest.py::test_among_a_million",
     **of_prefix(
         "large.concentrated",
-        "judging.test.js::where the weight is, is said of all blocks or of those in view, and not "
+        "verdicts.test.js::where the weight is, is said of all blocks or of those in view, and not "
         "of too few",
     ),
     "finetune.verdict_best": "test_compare.py::test_mean_spread_and_difference",
@@ -106,7 +106,7 @@ ELSEWHERE = {
     "compare.value_ratio": "test_sides.py::test_one_factor_between_two_conventions_is_found",
     **dict.fromkeys(
         ("compare.vary.falls", "compare.vary.dips", "compare.vary.none_falls"),
-        "judging.test.js::of each loss it is said whether it falls on its way to one point, is "
+        "verdicts.test.js::of each loss it is said whether it falls on its way to one point, is "
         "least on it, or neither",
     ),
     "compare.vary.limit": (
@@ -114,7 +114,7 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(
         ("compare.vary.noticing", "compare.vary.not_noticing"),
-        "judging.test.js::each loss that has a value after a change either notices it or does not",
+        "verdicts.test.js::each loss that has a value after a change either notices it or does not",
     ),
     **dict.fromkeys(
         ("compare.vary.within", "compare.vary.never"),
@@ -123,7 +123,7 @@ ELSEWHERE = {
     "compare.vary.advised": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
     **of_prefix(
         "ui.parts.",
-        "judging.test.js::two parts agree by a cosine, unless one of them has no gradient, and "
+        "verdicts.test.js::two parts agree by a cosine, unless one of them has no gradient, and "
         "pull against each other or do not",
     ),
     **of_prefix(

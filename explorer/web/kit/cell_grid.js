@@ -1,7 +1,7 @@
 // A canvas of cells under a hand: hovering, picking one, dragging a rectangle, pinching, walking
 // with the arrow keys.
 import { magnified } from "./dom.js";
-import { MovedPicture } from "./moved_picture.js";
+import { PanAndZoom } from "./pan_and_zoom.js";
 
 /** @typedef {import("./cell_colours.js").View} View */
 /** @typedef {[number, number]} Cell row and column */
@@ -11,7 +11,7 @@ import { MovedPicture } from "./moved_picture.js";
  * of the view.
  * @typedef {{ view: () => View | null, hover: (cell: Cell | null) => void, pick: (cell: Cell) => void,
  *   choose: (part: View) => void,
- *   pinched: (edges: import("./moved_picture.js").Edges) => void }} Hand
+ *   pinched: (edges: import("./pan_and_zoom.js").Edges) => void }} Hand
  */
 
 /** @type {Record<string, Cell>} */
@@ -31,7 +31,7 @@ class CellGrid {
     this.canvas = canvas;
     this.lasso = lasso;
     this.hand = hand;
-    this.pinch = new MovedPicture(canvas, {
+    this.pinch = new PanAndZoom(canvas, {
       begin: () => {
         if (!hand.view()) return false;
         hand.hover(null);

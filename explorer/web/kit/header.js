@@ -4,7 +4,7 @@ import { confirmed } from "./confirmation.js";
 import { find, h, reword, walkableLine, worded } from "./dom.js";
 import { isEmbedded, readerAddress } from "./history.js";
 import { pageData } from "./page_data.js";
-import { presenting } from "./presentation_mode.js";
+import { presentationButton } from "./presentation_mode.js";
 import { GONE } from "./server.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";
@@ -68,7 +68,7 @@ export default function header(root, page, server) {
     });
   }
 
-  const tools = [copyButton(page, linkOf), presenting(page), themeButton, languageButton];
+  const tools = [copyButton(page, linkOf), presentationButton(page), themeButton, languageButton];
   walkableLine(tools);
   root.append(
     skipLink(),

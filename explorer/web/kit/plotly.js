@@ -2,7 +2,7 @@
 // colours.
 import { themeColour } from "./colours.js";
 import { h, magnified } from "./dom.js";
-import { onRelease } from "./release.js";
+import { onRelease } from "./listener_cleanup.js";
 import { onTheme } from "./theme.js";
 import { language, onLanguage, say } from "./words.js";
 

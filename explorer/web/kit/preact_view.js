@@ -1,5 +1,5 @@
 // Components: functions from state to markup, drawn by preact. `h` has the notation of dom.js.
-import { collecting } from "./release.js";
+import { collecting } from "./listener_cleanup.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { Component, createElement, Fragment, render } from "./vendor/preact/preact.js";
 // This one draws a component again whenever a signal that it read changes.
@@ -39,7 +39,7 @@ export const show = (root, component, properties) => render(createElement(compon
 
 /**
  * Return an element that is filled by an instrument of the kit: `make` fills it once, and `update` gives the
- * instrument its data with each drawing. Their listeners to the page end with the component (`release.js`).
+ * instrument its data with each drawing. Their listeners to the page end with the component (`listener_cleanup.js`).
  * @template Instrument
  * @param {{ kind?: string, make: (root: HTMLElement) => Instrument, update?: (instrument: Instrument) => void }} host
  */

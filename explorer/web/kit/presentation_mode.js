@@ -4,7 +4,7 @@ import { h, reword, worded } from "./dom.js";
 import { store, stored } from "./storage.js";
 
 /** @param {import("./bus.js").Bus} page */
-export function presenting(page) {
+export function presentationButton(page) {
   const { body } = document;
   const inside = () => body.classList.contains("lp-presenting");
   const drawn = () => body.classList.contains("lp-drawer");

@@ -8,7 +8,7 @@ import { say } from "./words.js";
  * @param {Pick<import("../wire").Figures, "loss" | "floor" | "collapse" | "floor_is_bound">} figures
  * @returns {HTMLElement[]}
  */
-export function landmarkScale(figures) {
+export function referenceValueScale(figures) {
   const [at, floor, collapse] = [figures.loss, figures.floor, figures.collapse].map((value) => read(value) ?? NaN);
   const least = figures.floor_is_bound ? "figure.bound" : "figure.floor";
   const known = [at, floor, collapse].filter(Number.isFinite);

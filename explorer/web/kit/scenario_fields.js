@@ -1,6 +1,6 @@
 // Fields of a scenario that pages share: finding a loss, its parameters, texts that stand twice, how labels are read.
 import { Select, useLatest } from "./components.js";
-import { labelRules } from "./label_rules.js";
+import { labelFields } from "./label_fields.js";
 import { lossFinder } from "./loss_finder.js";
 import { h, hosted } from "./preact_view.js";
 import { parameterList, randomFields } from "./sidebar_parts.js";
@@ -72,15 +72,15 @@ export const SameTexts = ({ id, value, names = ["keep", "leave_out"], change }) 
 
 /**
  * The ends of the labels' scale, and from where on a pair is positive: as chosen, and as `inForce`.
- * @param {{ id: string, chosen: import("./label_rules.js").Chosen,
- *   inForce: import("./label_rules.js").InForce | undefined,
- *   change: (rules: Partial<import("./label_rules.js").Chosen>) => void }} properties
+ * @param {{ id: string, chosen: import("./label_fields.js").Chosen,
+ *   inForce: import("./label_fields.js").InForce | undefined,
+ *   change: (rules: Partial<import("./label_fields.js").Chosen>) => void }} properties
  */
 export function LabelRules({ id, chosen, inForce, change }) {
   const changing = useLatest(change);
   return hosted({
     make: (root) => {
-      const fields = labelRules(id, changing);
+      const fields = labelFields(id, changing);
       root.append(fields.element);
       return fields;
     },

@@ -16,7 +16,7 @@ import { tex } from "./formula.js";
 import { liveFormula } from "./live_formula.js";
 import { Matrix } from "./matrix.js";
 import { bare, read, show, texNumber } from "./number_format.js";
-import { landmarkScale } from "./reference_value_scale.js";
+import { referenceValueScale } from "./reference_value_scale.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./cell_frame.js").Cell} Cell */
@@ -294,7 +294,7 @@ function referenceValuesOf({ referenceFormulas, picture: { figures } }) {
     tex(line, `${referenceFormulas[name]} = ${bare(texNumber(height))}`);
     return [h(`p.lp-reference-value.lp-${name}`, say(`ui.${name}_is`), " ", line)];
   });
-  return [h("div.lp-marks", landmarkScale(figures)), ...lines];
+  return [h("div.lp-marks", referenceValueScale(figures)), ...lines];
 }
 
 /**

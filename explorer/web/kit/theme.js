@@ -1,5 +1,5 @@
 // Light or dark: a class of the body, which first_theme.js sets, and which is remembered where a reader chose it.
-import { onRelease } from "./release.js";
+import { onRelease } from "./listener_cleanup.js";
 import { store } from "./storage.js";
 
 /** @type {Set<() => void>} */

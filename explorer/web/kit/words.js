@@ -1,9 +1,9 @@
 // Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
 // first switched to, and kept from then on. Words of other pages, and of problems, come with the first of them that is said.
 
+import { onRelease } from "./listener_cleanup.js";
 import { grouped } from "./number_format.js";
 import { pageData } from "./page_data.js";
-import { onRelease } from "./release.js";
 import { store } from "./storage.js";
 import { signal } from "./vendor/preact/signals-core.js";
 

@@ -1,14 +1,14 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
 import { Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
+import { guideWords, teacherWords } from "../../kit/guide_and_teacher.js";
 import { LossFields } from "../../kit/loss_fields.js";
 import { letterOf, Named } from "../../kit/loss_legend.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { RandomFields, SameTexts } from "../../kit/scenario_fields.js";
-import { guideWords, teacherWords } from "../../kit/second_models.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Unfoldable } from "./folding_section.js";
+import { FoldingSection } from "./folding_section.js";
 
 /** @typedef {{ page: import("./state.js").ComparePage }} Page */
 /** @typedef {Page & { place: number }} Placed */
@@ -28,7 +28,7 @@ function Controls({ page }) {
       ),
       page.sides.length < pageData.compare.most ? h(AddLoss, { page }) : null,
     ),
-    h(Unfoldable, {
+    h(FoldingSection, {
       page,
       name: "data",
       title: say("ui.data"),
@@ -44,7 +44,7 @@ function Controls({ page }) {
 const SideCard = ({ page, place }) =>
   h(
     "li",
-    h(Unfoldable, {
+    h(FoldingSection, {
       page,
       name: `side-${place}`,
       kind: "lp-side-card",

@@ -5,7 +5,7 @@ import { h } from "../../kit/preact_view.js";
  * @param {{ page: import("./state.js").ComparePage, name: string, title: import("../../kit/types").Children,
  *   id?: string, kind?: string, content: () => import("../../kit/types").Children }} properties
  */
-export function Unfoldable({ page, name, title, id, kind = "lp-more", content }) {
+export function FoldingSection({ page, name, title, id, kind = "lp-more", content }) {
   page.observe("unfolded");
   const open = page.isOpen(name);
   return h(

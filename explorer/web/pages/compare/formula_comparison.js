@@ -12,7 +12,7 @@ import { has, language, parameterName, say } from "../../kit/words.js";
 import { Listing } from "./definition_listing.js";
 import { Downloads } from "./downloads.js";
 import { latexOf, PAPER_INKS, plain } from "./latex.js";
-import { PairChoice } from "./pair_choice.js";
+import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("../../wire").Differing} Differing */
@@ -33,7 +33,7 @@ export function Formulas({ page }) {
   return h(
     "div",
     { style: `--lp-base: ${base}; --lp-other: ${other}` },
-    h(PairChoice, { page, id: "lp-formula" }),
+    h(LossPairChoice, { page, id: "lp-formula" }),
     differing.together ? null : h("p.lp-note", say("compare.not_one_formula")),
     h(Inks, { page, differing }),
     h(Parts, { page, differing }),

@@ -8,7 +8,7 @@ import { group, h } from "../../kit/preact_view.js";
 import { panelOf, s } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
-import { PairChoice } from "./pair_choice.js";
+import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
@@ -38,7 +38,7 @@ export function Agreement({ page }) {
       ),
     ),
     h("p.lp-note", say("compare.agreement.about")),
-    h(PairChoice, { page, id: "lp-agreement" }),
+    h(LossPairChoice, { page, id: "lp-agreement" }),
     h(Disagreement, { page }),
     h(Downloads, { page, name: "agreement", figure: () => figureOf(page), csv: () => csvOf(page) }),
   );

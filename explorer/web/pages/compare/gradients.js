@@ -11,8 +11,8 @@ import { group, h } from "../../kit/preact_view.js";
 import { panelOf } from "../../kit/svg_drawing.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
+import { barsPath, equalised, largestOf, orderOf } from "./bar_layout.js";
 import { Downloads } from "./downloads.js";
-import { barsPath, equalised, largestOf, orderOf } from "./gradient_bars.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ name: string, letter: string, value: string, colour: string, heights: number[] }} Strip */

@@ -8,7 +8,7 @@ import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { batchName } from "./downloads.js";
 import { Experiments } from "./experiments.js";
-import { Unfoldable } from "./folding_section.js";
+import { FoldingSection } from "./folding_section.js";
 import { Formulas } from "./formula_comparison.js";
 import { Agreement } from "./gradient_agreement.js";
 import { Gradients } from "./gradients.js";
@@ -41,7 +41,7 @@ function Main({ page }) {
     h("h1", say("compare.title")),
     h(Questions, { page }),
     h(Answer, { page }, h(Picture, { key: picture, page, name: picture })),
-    h(Unfoldable, {
+    h(FoldingSection, {
       page,
       name: "others",
       title: say("compare.others", { count: folded.length }),
@@ -52,7 +52,7 @@ function Main({ page }) {
 
 /** @param {Page & { name: string }} properties */
 const Section = ({ page, name }) =>
-  h(Unfoldable, {
+  h(FoldingSection, {
     page,
     name,
     id: `compare-${name}`,

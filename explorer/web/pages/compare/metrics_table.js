@@ -3,10 +3,10 @@
 import { letterOf, Named } from "../../kit/loss_legend.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
-import { landmarkScale } from "../../kit/reference_value_scale.js";
+import { referenceValueScale } from "../../kit/reference_value_scale.js";
 import { has, say } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
-import { PairChoice } from "./pair_choice.js";
+import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("../../wire").ComparedFigures} Figures */
@@ -109,7 +109,7 @@ function Cells({ page, place, side: { figures, problem } }) {
 
 /** @param {{ figures: Figures }} properties */
 const ReferenceValues = ({ figures }) => {
-  const marks = landmarkScale(figures);
+  const marks = referenceValueScale(figures);
   return hosted({
     kind: "div.lp-marks",
     make: (root) => root,
@@ -130,7 +130,7 @@ function Comparable({ page }) {
   const verdict = lines.length ? "compare.not_comparable_of" : "compare.comparable_of";
   return h(
     "div.lp-judged",
-    h(PairChoice, { page, id: "lp-numbers" }),
+    h(LossPairChoice, { page, id: "lp-numbers" }),
     reasons ? h("p", say(verdict, letters)) : null,
     h(
       "ul.lp-remarks",

@@ -1,5 +1,5 @@
 // What a reader can do about a problem, as buttons beside it.
-import { aboutTeacher } from "../../kit/second_models.js";
+import { aboutTeacher } from "../../kit/guide_and_teacher.js";
 
 /** @type {(page: import("./state.js").ComparePage) => import("../../kit/problem.js").Remedy[]} */
 export const remediesOf = (page) => [

@@ -1,5 +1,5 @@
 // The questions of the page: which state of the page each one is.
-import { exampleInLanguage } from "../../kit/examples.js";
+import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { pageData } from "../../kit/page_data.js";
 
 /** @typedef {import("../../wire").Scenario} Scenario */

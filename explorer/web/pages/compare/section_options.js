@@ -1,7 +1,7 @@
 // The options of a section, folded where a question has chosen them.
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { Unfoldable } from "./folding_section.js";
+import { FoldingSection } from "./folding_section.js";
 
 /** @typedef {{ page: import("./state.js").ComparePage, children?: import("../../kit/types").Children }} Properties */
 
@@ -11,7 +11,7 @@ import { Unfoldable } from "./folding_section.js";
  */
 export function FoldedOptions({ page, section, children }) {
   if (section !== page.answering) return children;
-  return h(Unfoldable, { page, name: "options", title: say("compare.options"), content: () => children });
+  return h(FoldingSection, { page, name: "options", title: say("compare.options"), content: () => children });
 }
 
 /**

@@ -1,8 +1,8 @@
 // The sidebar: loss, settings, data, encoder, rules. Each control changes the scenario and nothing else.
 import { reveal } from "../../kit/dom.js";
+import { aboutTeacher } from "../../kit/guide_and_teacher.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { aboutTeacher } from "../../kit/second_models.js";
 import { DataFold, RowsLeftOut } from "./sidebar/data.js";
 import { isEmbedded, useEmbedded } from "./sidebar/encoder.js";
 import { FileReading } from "./sidebar/file.js";

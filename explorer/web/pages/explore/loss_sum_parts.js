@@ -6,7 +6,7 @@ import { counted, percent, read, show as written } from "../../kit/number_format
 import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say, wordOf } from "../../kit/words.js";
-import { agreementWords, opposedWords } from "./verdict_sentences.js";
+import { agreementWords, opposedWords } from "./loss_sum_sentences.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../wire").PartSeen} PartSeen */

@@ -7,7 +7,7 @@ import { plainText, tex } from "../../kit/formula.js";
 import { aboutOf } from "../../kit/loss_sums.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { problemBox } from "../../kit/problem.js";
-import { landmarkScale } from "../../kit/reference_value_scale.js";
+import { referenceValueScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";
 import { has, language, parameterName, say, titleOf } from "../../kit/words.js";
 
@@ -40,7 +40,7 @@ export default function figures(root, page, server) {
     const { picture } = page;
     if (!picture) return;
     setText(loss.value, show(picture.figures.loss, 6));
-    marks.replaceChildren(...landmarkScale(picture.figures));
+    marks.replaceChildren(...referenceValueScale(picture.figures));
     const sentences = picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
     setText(verdict, sentences[0] ?? plainVerdict(picture.figures));
     metrics.draw(sentences.slice(1));

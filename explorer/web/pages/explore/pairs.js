@@ -5,7 +5,7 @@ import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { cellsOfText } from "../../kit/spreadsheet_paste.js";
 import { say } from "../../kit/words.js";
-import { cellsOf, inputsOf, pairLine, showFault, showMarks, showPictures } from "./pair_line.js";
+import { cellsOf, inputsOf, pairRow, showFault, showMarks, showPictures } from "./pair_row.js";
 import { marksOf, pairsOfRows } from "./pair_table_marks.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
@@ -69,7 +69,7 @@ class PairTable {
 
   /** @param {Row} cells */
   #line(cells) {
-    return pairLine(cells, {
+    return pairRow(cells, {
       isEditable: this.isEditable,
       point: (pairs) => this.page.point(pairs),
       remove: (line) => {

@@ -3,7 +3,7 @@
 import { BatchPage } from "../../kit/batch_page.js";
 import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
-import { exampleInLanguage } from "../../kit/examples.js";
+import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";

@@ -12,7 +12,7 @@ import { GONE } from "../../kit/server.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
 import { figureOf } from "./sweep_figure.js";
-import { verdictOf } from "./verdict_sentences.js";
+import { verdictOf } from "./sweep_verdict.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */

@@ -4,12 +4,12 @@ import { Fold, Section } from "../../kit/components.js";
 import { find } from "../../kit/dom.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { DataFields } from "./data.js";
-import { EncoderFields, EncoderSettings } from "./encoder.js";
 import { Button } from "./fields.js";
-import { LossFields, LossSettings } from "./loss.js";
-import { DataSettings, TrainingSettings } from "./settings.js";
-import { StartBox } from "./start_button.js";
+import { DataFields } from "./sidebar/data.js";
+import { EncoderFields, EncoderSettings } from "./sidebar/encoder.js";
+import { LossFields, LossSettings } from "./sidebar/loss.js";
+import { DataSettings, TrainingSettings } from "./sidebar/settings.js";
+import { StartBox } from "./sidebar/start_button.js";
 import { timeTrial } from "./time_estimate.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */

@@ -1,7 +1,7 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
 // shown, and their logs so far.
 import { Bus } from "../../kit/bus.js";
-import { exampleInLanguage } from "../../kit/examples.js";
+import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { History } from "../../kit/history.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";

@@ -24,7 +24,7 @@ import { Taking } from "./takeaway_requests.js";
  *   columns?: Record<string, string>, header?: boolean | null, encoding?: string, encoder?: string, link?: string,
  *   corrections?: import("../../kit/corrections.js").Correction[] }} Source
  */
-/** @typedef {import("../../kit/label_rules.js").Chosen} Rules */
+/** @typedef {import("../../kit/label_fields.js").Chosen} Rules */
 /**
  * @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting>,
  *   rules: Rules, twins: string }} LargeRequest

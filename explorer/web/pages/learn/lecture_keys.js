@@ -3,7 +3,7 @@
 import { language, languages, speak } from "../../kit/words.js";
 
 /** @param {import("./state.js").LearnPage} page */
-export function teach(page) {
+export function listenToLectureKeys(page) {
   window.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
     if (event.key === "l" || event.key === "L") {

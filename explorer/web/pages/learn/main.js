@@ -4,7 +4,7 @@ import { h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { teach } from "./lecture_keys.js";
+import { listenToLectureKeys } from "./lecture_keys.js";
 import { Landing } from "./lesson_cards.js";
 import { LessonStep } from "./step.js";
 
@@ -27,6 +27,6 @@ function Main({ page }) {
  */
 export default function main(root, page, server) {
   show(root, Main, { page });
-  teach(page);
+  listenToLectureKeys(page);
   page.connect(server);
 }

@@ -6,7 +6,7 @@ import { show as number } from "../../kit/number_format.js";
 import { plotlyChart } from "../../kit/plotly.js";
 import { hosted } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { mapHand } from "./hand.js";
+import { mapGestures } from "./gestures.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
 /** @typedef {ReturnType<typeof plotlyChart>} Chart */
@@ -60,7 +60,7 @@ export const MapPicture = ({ page, height, keep }) =>
           label();
         },
       );
-      const { buttons, isDragged, adds } = mapHand(chart.box, {
+      const { buttons, isDragged, adds } = mapGestures(chart.box, {
         rest: async (edges) => {
           const { map } = page;
           if (!map) return;
@@ -98,7 +98,7 @@ export const MapPicture = ({ page, height, keep }) =>
 /**
  * The middle of what is between these edges, and how far it reaches across: no farther and no nearer than there is
  * something to see.
- * @type {(edges: import("../../kit/moved_picture.js").Edges, part: Part, whole: Part) => number[]}
+ * @type {(edges: import("../../kit/pan_and_zoom.js").Edges, part: Part, whole: Part) => number[]}
  */
 function sightBetween({ left, right, top, bottom }, { x, y }, whole) {
   const [wide, tall, all] = [x[1] - x[0], y[1] - y[0], whole.x[1] - whole.x[0]];

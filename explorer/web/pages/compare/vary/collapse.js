@@ -7,7 +7,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { Unfoldable } from "../folding_section.js";
+import { FoldingSection } from "../folding_section.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { fallingWords } from "./experiment_sentences.js";
@@ -83,7 +83,7 @@ function CollapseCurves({ page, answer, curves, sides }) {
       "ul.lp-remarks.lp-falling",
       remarks.map((text) => h("li", { key: text }, text)),
     ),
-    h(Unfoldable, {
+    h(FoldingSection, {
       page,
       name: "collapse-details",
       title: `ⓘ ${say("ui.details")}`,

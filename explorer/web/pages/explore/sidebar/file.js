@@ -2,8 +2,8 @@
 import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
 import { FilePicker, Select, Slider, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
+import { isOwnVectors } from "../../../kit/encoder_title.js";
 import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
-import { isOwnVectors } from "../../../kit/own_vectors.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request.js";

@@ -1,6 +1,6 @@
 // How labels and texts of the batch are read: what is a positive, which candidates count, what stands in twice.
 import { Checkbox, Field, Fold } from "../../../kit/components.js";
-import { targetsOf } from "../../../kit/label_rules.js";
+import { targetsOf } from "../../../kit/label_fields.js";
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
 import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";

@@ -1,4 +1,4 @@
-// A line of the table of pairs: its cells, what is wrong with them, and what is marked at them.
+// A row of the table of pairs: its cells, what is wrong with them, and what is marked at them.
 import { pictureOf } from "../../kit/batch_text.js";
 import { h, reword } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
@@ -25,7 +25,7 @@ export function cellsOf(line) {
  * @param {{ isEditable: boolean, remove: (line: HTMLElement) => void, point: (pairs: number[]) => void }} options
  * @returns {HTMLElement}
  */
-export function pairLine(cells, { isEditable, remove, point }) {
+export function pairRow(cells, { isEditable, remove, point }) {
   const [value, other, score] = cells;
   const inputs = [
     h("textarea", { rows: 1, value, readOnly: !isEditable, "data-title": "column.first" }),

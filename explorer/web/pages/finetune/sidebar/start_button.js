@@ -1,13 +1,13 @@
 // The button that begins: which encoder, how many losses and seeds, how long it takes.
-import { show } from "../../kit/number_format.js";
-import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
-import { Button, Note, Wrong } from "./fields.js";
-import { encoderOf, lossOf } from "./plan_names.js";
+import { show } from "../../../kit/number_format.js";
+import { h } from "../../../kit/preact_view.js";
+import { say } from "../../../kit/words.js";
+import { Button, Note, Wrong } from "../fields.js";
+import { encoderOf, lossOf } from "../plan_names.js";
 
-/** @typedef {import("./state.js").FinetunePage} FinetunePage */
+/** @typedef {import("../state.js").FinetunePage} FinetunePage */
 
-/** @param {{ page: FinetunePage, trial: ReturnType<typeof import("./time_estimate.js").timeTrial> }} properties */
+/** @param {{ page: FinetunePage, trial: ReturnType<typeof import("../time_estimate.js").timeTrial> }} properties */
 export function StartBox({ page, trial }) {
   page.observe("problem", "starting", "pace", "runs");
   const { checked, isStarting } = page;
@@ -36,7 +36,7 @@ export function StartBox({ page, trial }) {
 /**
  * What the button will do.
  * @param {FinetunePage} page
- * @param {import("./state.js").Form[]} forms
+ * @param {import("../state.js").Form[]} forms
  * @param {number} count of the runs
  */
 function summaryOf({ plan, beside, checked }, forms, count) {

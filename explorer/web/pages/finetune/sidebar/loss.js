@@ -1,21 +1,21 @@
 // The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
 // the encoder, and the other losses to train.
 
-import { Fold, LossSelect, Select } from "../../kit/components.js";
-import { LossCombination } from "../../kit/loss_combination.js";
-import { aboutOf } from "../../kit/loss_sums.js";
-import { pageData } from "../../kit/page_data.js";
-import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
-import { group, h } from "../../kit/preact_view.js";
-import { LossFinder, Parameters } from "../../kit/scenario_fields.js";
-import { useState } from "../../kit/vendor/preact/hooks.js";
-import { say, titleOf } from "../../kit/words.js";
+import { Fold, LossSelect, Select } from "../../../kit/components.js";
+import { LossCombination } from "../../../kit/loss_combination.js";
+import { aboutOf } from "../../../kit/loss_sums.js";
+import { pageData } from "../../../kit/page_data.js";
+import { aboutTrials, valuesOf } from "../../../kit/parameter_trials.js";
+import { group, h } from "../../../kit/preact_view.js";
+import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
+import { useState } from "../../../kit/vendor/preact/hooks.js";
+import { say, titleOf } from "../../../kit/words.js";
+import { Button, Note, NumberBox, TextBox, Wrong } from "../fields.js";
+import { lossOf } from "../plan_names.js";
 import { agreedName } from "./encoder.js";
-import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
-import { lossOf } from "./plan_names.js";
 
-/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
-/** @typedef {import("./state.js").FinetunePage} FinetunePage */
+/** @typedef {{ page: import("../state.js").FinetunePage }} Page */
+/** @typedef {import("../state.js").FinetunePage} FinetunePage */
 
 /**
  * The losses that can learn from the data in their groups, then those that cannot.

@@ -2,9 +2,9 @@
 // time however many points it has, and drawn anew where it comes to rest. A drag with Shift, or while the button of
 // the box is pressed, draws a box.
 import { h } from "../../kit/dom.js";
-import { MovedPicture } from "../../kit/moved_picture.js";
+import { PanAndZoom } from "../../kit/pan_and_zoom.js";
 
-/** @typedef {import("../../kit/moved_picture.js").Edges} Edges */
+/** @typedef {import("../../kit/pan_and_zoom.js").Edges} Edges */
 
 const REST_MS = 150; // after the last turn of the wheel
 const DRAG = 6; // pixels that a press moves before it is a drag
@@ -24,8 +24,8 @@ const ZOOMS = { "+": NEARER, "=": NEARER, "-": 1 / NEARER };
  * @param {{ rest: (edges: Edges | null) => unknown, box: (edges: Edges) => void }} options `rest` draws the map between
  *   these edges, null for all of it, and may take its time; `box` hears of a box that was drawn
  */
-export function mapHand(box, { rest, box: boxed }) {
-  const picture = new MovedPicture(box, {
+export function mapGestures(box, { rest, box: boxed }) {
+  const picture = new PanAndZoom(box, {
     begin: () => true,
     rest: async (edges) => {
       await rest(edges);

@@ -16,7 +16,7 @@ const distance = ([a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.cli
  * Two fingers hold on to what is under them; one of them leaves the page to scroll. `drag` and `zoom` do the same for
  * other hands. What was moved stays so until `settle` is called.
  */
-export class MovedPicture {
+export class PanAndZoom {
   /**
    * `begin` says whether two fingers may take the picture; `rest` hears where they, or another hand, left it.
    * @param {HTMLElement} picture whose parent is the frame that it moves in

@@ -5,7 +5,7 @@ import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 
 /** @param {{ page: import("./state.js").ComparePage, id: string }} properties */
-export function PairChoice({ page, id }) {
+export function LossPairChoice({ page, id }) {
   const { sides } = page;
   const [base, other] = page.pair;
   const options = sides.map((_side, place) => [String(place), labelOf(sides, place)]);

@@ -1,15 +1,15 @@
 // How the training goes: its length, rate, batches and labels.
-import { Checkbox, Select, Slider } from "../../kit/components.js";
-import { targetsOf } from "../../kit/label_rules.js";
-import { show } from "../../kit/number_format.js";
-import { pageData } from "../../kit/page_data.js";
-import { group, h } from "../../kit/preact_view.js";
-import { LabelRules, SameTexts } from "../../kit/scenario_fields.js";
-import { say } from "../../kit/words.js";
-import { Note, NumberBox } from "./fields.js";
+import { Checkbox, Select, Slider } from "../../../kit/components.js";
+import { targetsOf } from "../../../kit/label_fields.js";
+import { show } from "../../../kit/number_format.js";
+import { pageData } from "../../../kit/page_data.js";
+import { group, h } from "../../../kit/preact_view.js";
+import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";
+import { say } from "../../../kit/words.js";
+import { Note, NumberBox } from "../fields.js";
 
-/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
-/** @typedef {import("../../wire").RecordedPlan} Plan */
+/** @typedef {{ page: import("../state.js").FinetunePage }} Page */
+/** @typedef {import("../../../wire").RecordedPlan} Plan */
 
 const LENGTH = ["steps", "batch_size", "learning_rate"];
 const FURTHER = ["warmup", "weight_decay", "clipping", "evaluations", "seed"];
@@ -58,13 +58,13 @@ export const TrainingSettings = ({ page }) =>
     h(Switches, { page }),
   );
 
-/** @param {import("./state.js").FinetunePage} page */
+/** @param {import("../state.js").FinetunePage} page */
 function rowsWords({ checked }) {
   const { form = "pairs", examples = 0 } = checked ?? {};
   return form === "pairs" ? "" : say(`finetune.rows.${form}`, { count: examples });
 }
 
-/** @param {import("./state.js").FinetunePage} page */
+/** @param {import("../state.js").FinetunePage} page */
 const rateWords = ({ plan, checked }) =>
   plan.learning_rate || !checked?.rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
 

@@ -14,7 +14,7 @@ import { say } from "./words.js";
  * @param {string} id
  * @param {(rules: Partial<Chosen>) => void} change
  */
-export function labelRules(id, change) {
+export function labelFields(id, change) {
   /** @type {InForce | null} */
   let known = null;
   const summary = h("p.lp-note.lp-labels-read", { "aria-live": "polite" });

@@ -1,4 +1,4 @@
-// The vectors that a file has of its own texts, as they are named in place of an encoder.
+// The name of an encoder as it is shown; vectors that a file has of its own texts bear the name of the file.
 
 const NAMED = /#[0-9a-f]{32}$/;
 

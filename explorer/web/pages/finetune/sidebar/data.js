@@ -1,18 +1,18 @@
 // Where the pairs of a plan come from: ready-made ones, files, a scenario of Explore, a dataset of the hub.
-import { ColumnFields, EncodingField } from "../../kit/column_fields.js";
-import { FilePicker, Select, TabPanel, Tabs } from "../../kit/components.js";
-import { withLabels } from "../../kit/files.js";
-import { percent, show } from "../../kit/number_format.js";
-import { pageData } from "../../kit/page_data.js";
-import { group, h } from "../../kit/preact_view.js";
-import { agreeToSet } from "../../kit/server.js";
-import { stored } from "../../kit/storage.js";
-import { say } from "../../kit/words.js";
-import { Button, Note, TextBox, Wrong } from "./fields.js";
-import { lossOf, readyMade, wholeLossOf } from "./plan_names.js";
+import { ColumnFields, EncodingField } from "../../../kit/column_fields.js";
+import { FilePicker, Select, TabPanel, Tabs } from "../../../kit/components.js";
+import { withLabels } from "../../../kit/files.js";
+import { percent, show } from "../../../kit/number_format.js";
+import { pageData } from "../../../kit/page_data.js";
+import { group, h } from "../../../kit/preact_view.js";
+import { agreeToSet } from "../../../kit/server.js";
+import { stored } from "../../../kit/storage.js";
+import { say } from "../../../kit/words.js";
+import { Button, Note, TextBox, Wrong } from "../fields.js";
+import { lossOf, readyMade, wholeLossOf } from "../plan_names.js";
 
-/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
-/** @typedef {import("./plan_files.js").Entry} Entry */
+/** @typedef {{ page: import("../state.js").FinetunePage }} Page */
+/** @typedef {import("../plan_files.js").Entry} Entry */
 
 const SMALL_HELD_OUT = 30; // pairs: below this the page says what they cannot show
 const TABS = /** @type {const} */ (["example", "file", "link", "hub"]);
@@ -140,7 +140,7 @@ const FromExplore = ({ page }) =>
 function TakeLinkedChoices({ page }) {
   const { plan, checked } = page;
   const linked = checked?.of_scene;
-  /** @param {import("../../wire").ChosenThere} chosen */
+  /** @param {import("../../../wire").ChosenThere} chosen */
   const rules = (chosen) =>
     JSON.stringify([
       wholeLossOf(chosen),
@@ -198,7 +198,7 @@ function Found({ page }) {
   return h(Note, { text: foundWords(checked) });
 }
 
-/** @param {import("../../wire").Checked} checked */
+/** @param {import("../../../wire").Checked} checked */
 function foundWords(checked) {
   const { labels, labelled, train, held_out, skipped, notes, shared } = checked;
   const [low, high, count] = labels;
@@ -213,7 +213,7 @@ function foundWords(checked) {
   return words.filter(Boolean).join(" ");
 }
 
-/** @type {(checked: import("../../wire").Checked) => string} What so few held-out pairs cannot show. */
+/** @type {(checked: import("../../../wire").Checked) => string} What so few held-out pairs cannot show. */
 function smallWords({ held_out: count, by_chance: reach, level }) {
   if (reach === null) return say("finetune.few_queries", { share: percent(1 / count) });
   return say("finetune.few", { count, reach: show(reach, 2), level });

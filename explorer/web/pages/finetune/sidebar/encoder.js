@@ -1,13 +1,13 @@
 // The encoder that is trained: which one at first, and in the further settings of which kind, with which prompts
 // and which of its weights.
-import { Select, TabPanel, Tabs } from "../../kit/components.js";
-import { pageData } from "../../kit/page_data.js";
-import { group, h } from "../../kit/preact_view.js";
-import { agree } from "../../kit/server.js";
-import { say } from "../../kit/words.js";
-import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
+import { Select, TabPanel, Tabs } from "../../../kit/components.js";
+import { pageData } from "../../../kit/page_data.js";
+import { group, h } from "../../../kit/preact_view.js";
+import { agree } from "../../../kit/server.js";
+import { say } from "../../../kit/words.js";
+import { Button, Note, NumberBox, TextBox, Wrong } from "../fields.js";
 
-/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("../state.js").FinetunePage }} Page */
 
 const CHOICES = /** @type {const} */ (["embedded", "scratch", "other"]);
 
@@ -18,7 +18,7 @@ export function agreedName(text) {
 }
 
 /**
- * @param {import("./state.js").FinetunePage} page
+ * @param {import("../state.js").FinetunePage} page
  * @returns {typeof CHOICES[number]}
  */
 function choiceOf({ plan: { encoder } }) {
@@ -28,7 +28,7 @@ function choiceOf({ plan: { encoder } }) {
 
 /**
  * Another encoder; the learning rate that suits vectors from scratch would wreck a transformer.
- * @type {(page: import("./state.js").FinetunePage, choice: string) => void}
+ * @type {(page: import("../state.js").FinetunePage, choice: string) => void}
  */
 function choose(page, choice) {
   const { embedded, scratch } = pageData.finetune;
