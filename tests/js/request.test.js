@@ -1,7 +1,7 @@
 // Asking: a deadline, giving up, and no late answer over a newer one.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTo, newestOf, Requests } from "../../explorer/web/kit/request.js";
+import { answerTo, GONE, newestOf, Requests } from "../../explorer/web/kit/request.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const never = new Promise(() => {});
@@ -21,9 +21,9 @@ function held(options = {}) {
   return { requests, open, taken, answer };
 }
 
-test("no answer in time is null, and so is a failure", async () => {
-  assert.equal(await answerTo(never, { deadline: 10 }), null);
-  assert.equal(await answerTo(Promise.reject(new Error("gone"))), null);
+test("no answer in time is a problem, and so is a failure", async () => {
+  assert.deepEqual(await answerTo(never, { deadline: 10 }), { error: GONE });
+  assert.deepEqual(await answerTo(Promise.reject(new Error("gone"))), { error: GONE });
   assert.equal(await answerTo(Promise.resolve(3), { deadline: 10 }), 3);
 });
 
@@ -33,7 +33,7 @@ test("a sign of life puts the deadline off", async () => {
     signs -= 1;
     return signs > 0;
   };
-  assert.equal(await answerTo(never, { deadline: 5, alive }), null);
+  assert.deepEqual(await answerTo(never, { deadline: 5, alive }), { error: GONE });
   assert.equal(signs, 0);
   assert.equal(
     await answerTo(

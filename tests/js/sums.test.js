@@ -3,6 +3,7 @@ import { test } from "node:test";
 import "./page.js";
 import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/loss_sums.js";
 import { pageData } from "../../explorer/web/kit/page_data.js";
+import { GONE } from "../../explorer/web/kit/request.js";
 import { lossesIn } from "../../explorer/web/kit/state_link.js";
 
 /** @param {string[]} names */
@@ -77,7 +78,7 @@ test("only sums that are not known yet are asked for", async () => {
 
 test("a sum of which no answer came is asked for again", async () => {
   const name = "cosent+siglip";
-  await learn(async () => null, [name]);
+  await learn(async () => ({ error: GONE }), [name]);
   const busy = { key: "shared_busy", values: {}, about: "again" };
   await learn(async () => ({ error: busy }), [name]);
   assert.ok(!(name in pageData.losses));

@@ -3,7 +3,6 @@ import { figureButtons } from "./figure_choices.js";
 import { saved } from "./files.js";
 import { fileArrival } from "./large_file_upload.js";
 import { h, hosted } from "./preact_view.js";
-import { GONE } from "./server.js";
 import { numberField } from "./sidebar_fields.js";
 import { filePicker } from "./sidebar_parts.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
@@ -333,7 +332,7 @@ export function FigureButtons({ button, kind, save }) {
 }
 
 /** @typedef {Parameters<SaveFigure>[0]} Look the look of a file */
-/** @typedef {import("./types").Answer<import("../wire").LearnServer, "chart"> | null | undefined} FigureFile */
+/** @typedef {import("./types").Answer<import("../wire").LearnServer, "chart"> | undefined} FigureFile */
 
 /**
  * A fold that saves a figure in a format of choice: `ask` returns the server's answer, undefined where there is nothing
@@ -349,9 +348,8 @@ export const FigureFold = ({ title, page, ask }) =>
       kind: "div.lp-downloads",
       save: async (look, ratio) => {
         const answer = await ask(look);
-        if (answer === undefined) return;
-        if (!answer || answer.error) page.warn(answer?.error ?? GONE);
-        else await saved(answer, ratio);
+        if (answer?.error) page.warn(answer.error);
+        else if (answer) await saved(answer, ratio);
       },
     }),
   );

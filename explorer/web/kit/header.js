@@ -5,7 +5,7 @@ import { find, h, reword, walkableLine, worded } from "./dom.js";
 import { isEmbedded, readerAddress } from "./history.js";
 import { pageData } from "./page_data.js";
 import { presentationButton } from "./presentation_mode.js";
-import { GONE } from "./server.js";
+import { GONE } from "./request.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";
 import { language, languages, say, speak } from "./words.js";
@@ -149,7 +149,7 @@ const forgetButton = (page, server) =>
     onclick: async () => {
       if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
       const answer = await server.forget({});
-      if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
-      else page.warn(answer?.error ?? GONE);
+      if (answer.error) page.warn(answer.error);
+      else location.assign(location.href.split("#")[0]);
     },
   });

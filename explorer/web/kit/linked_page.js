@@ -16,8 +16,8 @@ export class LinkedPage extends Bus {
   constructor(topics, table) {
     super(["state", "problem", ...topics]);
     this.store = new Store(table);
-    /** @type {import("./types").Asking<Server> | null} */
-    this.server = null;
+    /** @type {import("./types").Asking<Server>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
     /** @type {import("./problem.js").Remedy[]} */
     this.remedies = [];
     /** @type {History | null} */

@@ -4,7 +4,7 @@ import { has, say } from "./words.js";
 
 /** @typedef {import("../wire").Summand} Summand */
 /** @typedef {import("../wire").Setting} Setting */
-/** @typedef {(name: string) => Promise<import("../wire").NamedLoss | { error?: import("../wire").Problem } | null>} AskLoss */
+/** @typedef {(name: string) => Promise<import("../wire").NamedLoss | { error?: import("../wire").Problem }>} AskLoss */
 
 export const WHOLE = 1; // what is at most this is a share of the dimensions
 export const HALVED = [1, 0.5, 0.25];
@@ -57,14 +57,14 @@ const none = new Set(); // what the server knows no loss by
 /**
  * Request the sums among these losses from the server, where the page does not know them yet. A name that
  * is none's is asked for once.
- * @type {(ask: AskLoss | undefined, names: string[]) => Promise<void>}
+ * @type {(ask: AskLoss, names: string[]) => Promise<void>}
  */
 export async function learn(ask, names) {
   const sums = [...new Set(names)].filter(mayBeSum);
   for (const name of sums.filter((one) => !Object.hasOwn(pageData.losses, one) && !none.has(one))) {
-    const answer = await ask?.(name);
-    if (answer && "loss" in answer) pageData.losses[name] = answer.loss;
-    else if (answer?.error?.about === "loss") none.add(name);
+    const answer = await ask(name);
+    if ("loss" in answer) pageData.losses[name] = answer.loss;
+    else if (answer.error?.about === "loss") none.add(name);
   }
 }
 

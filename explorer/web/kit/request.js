@@ -5,28 +5,34 @@ const DEADLINE_MS = 300_000;
 export const RETRY_MS = 2000; // after which a server that was gone is asked again
 
 /**
- * The answer to one request, or null: where it failed, where the connection is gone, or where none
- * came in time. `alive()` says whether there is still a sign of life, which puts the deadline off.
+ * The problem to show when no answer comes.
+ * @type {import("../wire").Problem}
+ */
+export const GONE = { key: "ui.server_gone", about: "again", values: {} };
+
+/**
+ * The answer to one request, or GONE as its problem: where it failed, where the connection is gone, or where
+ * none came in time. `alive()` says whether there is still a sign of life, which puts the deadline off.
  * @template Answer
  * @param {Promise<Answer>} promise
  * @param {{ deadline?: number, alive?: () => boolean }} [options]
- * @returns {Promise<Answer | null>}
+ * @returns {Promise<Answer | { error: import("../wire").Problem }>}
  */
 export async function answerTo(promise, { deadline = DEADLINE_MS, alive = () => false } = {}) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  /** @type {Promise<null>} */
+  /** @type {Promise<{ error: import("../wire").Problem }>} */
   const late = new Promise((done) => {
     const check = () => {
       if (alive()) timer = setTimeout(check, deadline);
-      else done(null);
+      else done({ error: GONE });
     };
     timer = setTimeout(check, deadline);
   });
   try {
     return await Promise.race([promise, late]);
   } catch {
-    return null;
+    return { error: GONE };
   } finally {
     clearTimeout(timer);
   }

@@ -5,12 +5,6 @@ import { store, stored } from "./storage.js";
 import { wordsFor } from "./words.js";
 
 /**
- * The problem to show when no answer comes.
- * @type {import("../wire").Problem}
- */
-export const GONE = { key: "ui.server_gone", about: "again", values: {} };
-
-/**
  * What is found wrong before the server is asked, as the server would say it (runtime/problem.py).
  * @param {string} key
  * @param {import("../wire").Problem["values"]} values
@@ -116,7 +110,7 @@ async function agreed(call, request) {
 }
 
 /**
- * Each function promises its answer, or null; see `answerTo`, whose options come second. The deadline is the
+ * Each function promises its answer; see `answerTo`, whose options come second. The deadline is the
  * server's: the reader takes their time for a question.
  * @template {object} Server
  * @param {Server | undefined} server

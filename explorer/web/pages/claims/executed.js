@@ -132,6 +132,6 @@ const SaveCurves = ({ page, name, chart }) =>
         panels: [{ wide: 640, tall: 360, title: "", ...figure }],
         across: 1,
       };
-      return page.server?.chart({ ...look, name: `lossprism-${name}`, chart: whole });
+      return page.server.chart({ ...look, name: `lossprism-${name}`, chart: whole });
     },
   });

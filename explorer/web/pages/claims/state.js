@@ -3,7 +3,7 @@ import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
-import { GONE, pause } from "../../kit/server.js";
+import { pause } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { stored } from "../../kit/storage.js";
 
@@ -47,7 +47,7 @@ export class ClaimsPage extends LinkedPage {
     await super.connect(server);
     await this.ask();
     const answer = await server.verdicts({});
-    if (!answer || answer.error) return;
+    if (answer.error) return;
     this.verdicts = answer.verdicts;
     this.publish("verdicts");
   }
@@ -70,7 +70,7 @@ export class ClaimsPage extends LinkedPage {
     if (!server) return;
     const { scale, scene } = this.store.state;
     const request = { claim: claim.name, scale, scene: wholeLink(scene) };
-    const answer = (await this.newest(() => server.row(request))) ?? { error: GONE };
+    const answer = await this.newest(() => server.row(request));
     this.fail(answer.error ?? null);
     if (answer.error) return;
     this.row = answer;
@@ -103,9 +103,7 @@ export class ClaimsPage extends LinkedPage {
   async train() {
     const { server, claim } = this;
     if (!server) return;
-    const answer = (await server.train({ claim: claim.name, scene: wholeLink(this.store.state.scene) })) ?? {
-      error: GONE,
-    };
+    const answer = await server.train({ claim: claim.name, scene: wholeLink(this.store.state.scene) });
     this.fail(answer.error ?? null);
     if (answer.error) return;
     this.store.update({ runs: answer.started.join(",") });
@@ -121,7 +119,7 @@ export class ClaimsPage extends LinkedPage {
     this.followedRuns = runs;
     this.followed = null;
     while (server && runs && this.followedRuns === runs) {
-      const answer = (await server.follow({ claim: claim.name, runs: runs.split(",") })) ?? { error: GONE };
+      const answer = await server.follow({ claim: claim.name, runs: runs.split(",") });
       if (this.followedRuns !== runs) return;
       if (answer.error) return this.fail(answer.error);
       this.followed = answer;
@@ -136,8 +134,8 @@ export class ClaimsPage extends LinkedPage {
   }
 
   async stop() {
-    const answer = await this.server?.stop({ runs: this.runs });
-    if (!answer || answer.error) this.warn(answer?.error ?? GONE);
+    const answer = await this.server.stop({ runs: this.runs });
+    if (answer.error) this.warn(answer.error);
   }
 
   /** The address of a claim on this batch. */

@@ -3,7 +3,6 @@ import { FigureButtons, Fold } from "../../kit/components.js";
 import { saved } from "../../kit/files.js";
 import { colourOf, labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
 
@@ -45,8 +44,8 @@ export function Downloads({ page, name, figure, csv, more = [] }) {
       colour: writtenOut(colourOf(place)),
     }));
     const chart = { ...rest, legend, caption: captionOf(page, note) };
-    const answer = await page.server?.chart({ ...look, name: `lossprism-${name}`, chart });
-    if (!answer || answer.error) page.warn(answer?.error ?? GONE);
+    const answer = await page.server.chart({ ...look, name: `lossprism-${name}`, chart });
+    if (answer.error) page.warn(answer.error);
     else await saved(answer, ratio);
   }
   const saveCsv = () => saved({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(csv()) });

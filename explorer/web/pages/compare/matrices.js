@@ -4,7 +4,6 @@ import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 import { Named, nameOf } from "../../kit/loss_legend.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { pictureView } from "../../kit/step_view.js";
 import { isDark } from "../../kit/theme.js";
 import { language, say } from "../../kit/words.js";
@@ -163,7 +162,7 @@ function hear(page, place, message) {
 async function save(page, place, { chosen }, what, look = figureLook(), ratio = 1) {
   const own = page.scenarioOf(page.comparedSides[place]);
   const scenario = { ...own, view: { ...own.view, step: chosen } };
-  const answer = await page.server?.take({ what, scenario, ...look });
-  if (!answer || answer.error) page.warn(answer?.error ?? GONE);
+  const answer = await page.server.take({ what, scenario, ...look });
+  if (answer.error) page.warn(answer.error);
   else await saved(answer, ratio);
 }

@@ -2,7 +2,6 @@
 // their definition. Computed when the section is opened.
 import { show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { useEffect, useState } from "../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
@@ -49,10 +48,10 @@ export function Parity({ page }) {
 /** @type {(page: ComparePage) => Promise<import("../../wire").Parity | null>} */
 async function askParity(page) {
   if (!page.batch || page.problem) return null;
-  /** @type {import("../../kit/types").Answer<import("../../wire").CompareServer, "parity"> | null | undefined} */
+  /** @type {import("../../kit/types").Answer<import("../../wire").CompareServer, "parity"> | undefined} */
   const answer = await page.askServer("parity", {});
   if (answer && !answer.error && !answer.send_rows) return answer;
-  if (answer !== undefined) page.warn(answer?.error ?? GONE);
+  if (answer?.error) page.warn(answer.error);
   return null;
 }
 

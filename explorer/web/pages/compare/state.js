@@ -6,10 +6,10 @@ import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
-import { RETRY_MS, Requests } from "../../kit/request.js";
+import { GONE, RETRY_MS, Requests } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { SentRows } from "../../kit/sent_rows.js";
-import { GONE, problem } from "../../kit/server.js";
+import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { language } from "../../kit/words.js";
@@ -48,8 +48,8 @@ export class ComparePage extends BatchPage {
     /** @type {[number, number]} */
     this.between = [0, 1]; // the places of the sides that the formula is about
     this.unfolded = new Set(); // the sections that the reader opened
-    /** @type {import("../../kit/types").Asking<CompareServer> | null} */
-    this.server = null;
+    /** @type {import("../../kit/types").Asking<CompareServer>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
     this.rows = new SentRows();
     /** @type {Map<string, import("../../wire").Looked>} */
     this.steps = new Map();
@@ -155,7 +155,7 @@ export class ComparePage extends BatchPage {
     const { data, rules } = this.store.state;
     const entries = new URLSearchParams(link.written(this.store, ["sides"]));
     const { shared, isWhole } = shareable(this.scenarioOf());
-    const { link: text = "" } = (await this.server?.link(shared)) ?? {};
+    const { link: text = "" } = await this.server.link(shared);
     this.leavesOut = !isWhole;
     this.tooLong = text.length > pageData.limits.link;
     if (text) entries.set("scene", this.tooLong ? KEPT : text);
@@ -173,7 +173,7 @@ export class ComparePage extends BatchPage {
       return true;
     }
     const entries = new URLSearchParams(text);
-    await learn(this.server?.loss, link.lossesIn(text));
+    await learn(this.server.loss, link.lossesIn(text));
     const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
     /** @type {Side[]} */
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
@@ -214,9 +214,9 @@ export class ComparePage extends BatchPage {
 
   /** @param {string} text */
   async readLink(text) {
-    const answer = await this.server?.open_link(wholeLink(text));
-    if (!answer || answer.error) {
-      this.warn(answer?.error ?? GONE);
+    const answer = await this.server.open_link(wholeLink(text));
+    if (answer.error) {
+      this.warn(answer.error);
       return pageData.defaults;
     }
     return answer.scenario;
@@ -347,9 +347,8 @@ export class ComparePage extends BatchPage {
    * @returns {Promise<any>} the answer, undefined where it was cancelled
    */
   async askServer(name, options) {
-    const { server } = this;
     const request = { scenario: this.scenarioOf(), sides: this.sides, ...options };
-    return server && this.rows.ask(request, (named) => this.work(server, name, named));
+    return this.rows.ask(request, (named) => this.work(this.server, name, named));
   }
 
   async askCompare() {
@@ -357,7 +356,7 @@ export class ComparePage extends BatchPage {
     const known = this.problem ? "" : (this.batch?.key ?? "");
     const { at, question } = this.store.state;
     const options = { at, look: this.isOpen("matrices"), held: [...this.steps.keys()], known, question };
-    return { sides, question, answer: (await this.askServer("compare", options)) ?? { error: GONE } };
+    return { sides, question, answer: await this.askServer("compare", options) };
   }
 
   async askFormula() {
@@ -434,7 +433,7 @@ export class ComparePage extends BatchPage {
 
   /** @type {(side: Side) => Promise<string>} The address of one side on Explore, with the batch that is here. */
   async exploreLink(side) {
-    const { link: text = "" } = (await this.server?.scene_link(this.scenarioOf(side))) ?? {};
+    const { link: text = "" } = await this.server.scene_link(this.scenarioOf(side));
     return shareableLink(text);
   }
 }

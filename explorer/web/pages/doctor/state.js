@@ -5,7 +5,6 @@ import { History } from "../../kit/history.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { withScenarioLinks } from "../../kit/scenario_links.js";
-import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { language } from "../../kit/words.js";
@@ -28,8 +27,8 @@ export class DoctorPage extends Bus {
     /** @type {Record<string, string> | null} */
     this.explained = null; // what `explanation` is about: the number, and what was known beside it
     this.drawn = 0;
-    /** @type {import("../../kit/types").Asking<DoctorServer> | null} */
-    this.server = null;
+    /** @type {import("../../kit/types").Asking<DoctorServer>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
     /** @type {import("../../kit/problem.js").Remedy[]} */
     this.remedies = [];
     /** @type {History | null} */
@@ -47,7 +46,7 @@ export class DoctorPage extends Bus {
     /** @type {Requests<import("../../kit/types").Answer<DoctorServer, "read_pasted">>} */
     this.pasting = new Requests({
       debounce: PASTE_MS,
-      ask: async () => (await this.server?.read_pasted({ text: this.pasted })) ?? { error: GONE },
+      ask: () => this.server.read_pasted({ text: this.pasted }),
       take: (answer) => this.takePasted(answer),
       changed: () => this.setBusy(this.pasting, this.pasting.flying > 0),
     });
@@ -195,7 +194,7 @@ export class DoctorPage extends Bus {
   /** @returns {Promise<Answer>} */
   async explain() {
     this.request = this.shown;
-    return (await this.server?.explain({ ...this.request, language: language() })) ?? { error: GONE };
+    return this.server.explain({ ...this.request, language: language() });
   }
 
   /** @param {Answer | null} answer null where nothing was asked */

@@ -39,7 +39,7 @@ export class LeverRange {
     const answer = await sent.ask({ scenario, parameter: name }, server.lever_range);
     if (this.requestedKey !== key) return;
     this.requestedKey = "";
-    const stops = (answer?.stops ?? []).map(({ value, cells: { low, high, data }, mask }) => ({
+    const stops = (answer.stops ?? []).map(({ value, cells: { low, high, data }, mask }) => ({
       place: placeOf(parameter, value),
       low,
       step: (high - low) / LARGEST || 1,

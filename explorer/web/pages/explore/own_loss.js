@@ -1,7 +1,6 @@
 // A loss of one's own: its file is watched while it is chosen, and edited where the page may.
 import { h, reword, worded } from "../../kit/dom.js";
 import { pageData } from "../../kit/page_data.js";
-import { GONE } from "../../kit/server.js";
 import { language, say } from "../../kit/words.js";
 
 const LOOK_MS = 2000;
@@ -31,7 +30,7 @@ export default function own(root, page, server) {
     looking = true;
     const answer = await server.own(name);
     looking = false;
-    if (!answer || answer.error || name !== chosen()) return;
+    if (answer.error || name !== chosen()) return;
     const before = files.get(name);
     files.set(name, answer.own);
     const { line } = answer.problem?.values ?? {};
@@ -134,7 +133,6 @@ class OwnEditor {
   /** Read the file; where `undoable`, as if its text had been typed. */
   async read(undoable = false) {
     const answer = await this.server.own_text(this.loss);
-    if (!answer) return;
     if (answer.error) {
       this.#tell(answer.error.key, answer.error.values, true);
       return;
@@ -154,9 +152,8 @@ class OwnEditor {
   async write() {
     const { value: text } = this.text;
     const answer = await this.server.own_write({ name: this.loss, text, digest: this.digest });
-    if (!answer || answer.error) {
-      const { key, values } = (answer ?? { error: GONE }).error ?? GONE;
-      this.#tell(key, values, true);
+    if (answer.error) {
+      this.#tell(answer.error.key, answer.error.values, true);
       return;
     }
     this.digest = this.onDisk = answer.digest;

@@ -262,7 +262,7 @@ function statisticsPart(page, server) {
     if (!isOpen || !page.batch || tested === page.batch.key + language()) return;
     tested = page.batch.key + language();
     const found = await server.statistics(page.scenario);
-    if (!found || found.error) return;
+    if (found.error) return;
     /** @type {(value: number | null, key: string, values: object) => HTMLElement} */
     const line = (value, key, values) =>
       h("p", value === null ? say("ui.nothing_to_compare") : say(key, { value: show(value, 4), ...values }));

@@ -8,10 +8,10 @@ import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
-import { RETRY_MS, Requests } from "../../kit/request.js";
+import { GONE, RETRY_MS, Requests } from "../../kit/request.js";
 import { wholeLink } from "../../kit/scenario_links.js";
 import { SentRows } from "../../kit/sent_rows.js";
-import { GONE, problem } from "../../kit/server.js";
+import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep } from "../../kit/storage.js";
@@ -54,8 +54,8 @@ export class ExplorePage extends BatchPage {
     this.skipped = [];
     /** @type {boolean | undefined} */
     this.limited = false; // whether there were more rows than fit
-    /** @type {import("../../kit/types").Asking<ExploreServer> | null} */
-    this.server = null;
+    /** @type {import("../../kit/types").Asking<ExploreServer>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
     /** @type {Requests<Explored>} */
     this.requests = new Requests({
       most: 2,
@@ -156,7 +156,7 @@ export class ExplorePage extends BatchPage {
 
   async written() {
     const { shared, isWhole } = shareable(this.scenario);
-    const { link = "" } = (await this.server?.link(shared)) ?? {};
+    const { link = "" } = await this.server.link(shared);
     this.leavesOut = !isWhole;
     this.tooLong = link.length > pageData.limits.link;
     const text = this.tooLong ? "" : link;
@@ -184,9 +184,9 @@ export class ExplorePage extends BatchPage {
    * @param {string} text
    */
   async read(text) {
-    const opened = (await this.server?.open_link(text)) ?? null;
+    const opened = await this.server.open_link(text);
     this.check(opened);
-    return opened?.scenario;
+    return opened.scenario;
   }
 
   /** @param {string} text */
@@ -198,7 +198,7 @@ export class ExplorePage extends BatchPage {
 
   /** @type {(loss: string) => Promise<void>} A sum of losses is requested from the server before it is shown. */
   async learn(loss) {
-    await learn(this.server?.loss, [loss]);
+    await learn(this.server.loss, [loss]);
   }
 
   /** @param {Scenario} scenario */
@@ -289,13 +289,13 @@ export class ExplorePage extends BatchPage {
   }
 
   /**
-   * Whether an answer came and is no refusal; else the problem is shown.
-   * @param {{ error?: import("../../wire").Problem } | null | undefined} answer
+   * Whether an answer is no refusal; else the problem is shown.
+   * @param {{ error?: import("../../wire").Problem }} answer
    */
-  check(answer) {
-    if (!answer) this.take({ error: GONE });
-    else if (answer.error) this.warn(answer.error);
-    return Boolean(answer && !answer.error);
+  check({ error }) {
+    if (error === GONE) this.take({ error });
+    else if (error) this.warn(error);
+    return !error;
   }
 
   ask() {
@@ -313,9 +313,7 @@ export class ExplorePage extends BatchPage {
   async question() {
     const { server, scenario } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
-    /** @type {Explored | null | undefined} */
-    const answer =
-      server && (await this.sent.ask({ scenario, known }, (request) => this.work(server, "explore", request)));
+    const answer = await this.sent.ask({ scenario, known }, (request) => this.work(server, "explore", request));
     return answer ?? { error: GONE };
   }
 

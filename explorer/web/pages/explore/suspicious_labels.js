@@ -3,7 +3,7 @@
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/number_format.js";
-import { agree, GONE } from "../../kit/server.js";
+import { agree } from "../../kit/server.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { takeawayRequests } from "./takeaway_requests.js";
@@ -69,7 +69,7 @@ function opinionForm(page, server, take) {
     agree(model.value);
     const answer = await server.second_opinion({ scenario: page.scenario, model: model.value });
     ask.disabled = false;
-    if (!answer || answer.error) page.warn(answer?.error ?? GONE);
+    if (answer.error) page.warn(answer.error);
     else take(answer, key);
   }
   return h(

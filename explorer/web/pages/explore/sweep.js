@@ -8,7 +8,6 @@ import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
 import { Plot } from "../../kit/plot.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
 import { figureOf } from "./sweep_figure.js";
@@ -95,7 +94,7 @@ function useCurves(page, server, name) {
       async () => {
         const answer = await server.sweep({ scenario: page.scenario, parameter: name });
         if (missing !== keyOf(page, name)) return; // the scenario moved on and asks anew
-        if (!answer || answer.error) page.warn(answer?.error ?? GONE);
+        if (answer.error) page.warn(answer.error);
         else setCurves(curvesIn(answer, missing));
       },
       curves ? STILL_MS : 0,
@@ -230,7 +229,7 @@ function Trials({ page, server, curves: { trials, parameter } }) {
     const { scenario } = page;
     const answer = await server.trials({ scenario, parameter, file, columns, header, encoding });
     setStarting(false);
-    if (!answer || answer.error) page.warn(answer?.error ?? GONE);
+    if (answer.error) page.warn(answer.error);
     else location.href = `finetune#${answer.started.join()}`;
   }
   const words = trials ? say("sweep.try", { values: valuesOf(trials) }) : "";
@@ -275,7 +274,7 @@ async function save({ page, server, curves }, charts, verdict, look, ratio) {
     caption: [verdict || say("sweep.title")],
   };
   const answer = await server.chart({ ...look, name: `lossprism-${loss}-sweep`, chart });
-  if (page.check(answer) && answer?.text !== undefined) await saved(answer, ratio);
+  if (page.check(answer) && answer.text !== undefined) await saved(answer, ratio);
 }
 
 /**

@@ -22,7 +22,7 @@ export function takeawayRequests(page, server) {
       scenario: page.scenario,
       ...look,
     });
-    return page.check(answer) && answer?.text !== undefined ? answer : null;
+    return page.check(answer) && answer.text !== undefined ? answer : null;
   }
 
   /**

@@ -159,7 +159,7 @@ export function spreadPart(page, server, boxes) {
     const whole = { ...scenario, data };
     const answer = await page.work(server, "spread", { scenario: whole, file, columns, header, encoding });
     if (!on || lastQuestion !== now) return;
-    if (answer === undefined || !page.check(answer) || !answer?.figures) {
+    if (answer === undefined || !page.check(answer) || !answer.figures) {
       turn(false);
       return;
     }

@@ -4,7 +4,6 @@ import { sent, tooLarge } from "../../kit/files.js";
 import { showWithin } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf, Requests } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 import { PLACES } from "./plan_names.js";
 
@@ -69,7 +68,6 @@ export class Comparison {
   async measured() {
     const { page, chosen, names: runs } = this;
     const { server } = page;
-    if (!server) return null;
     if (!chosen) return page.heard(server.compare({ runs }));
     this.isLeft = false;
     const answer = await this.jobs.work(server, "compare", { runs, on: chosen });
@@ -108,12 +106,12 @@ export class Comparison {
   async handIn(file) {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) this.complain(refusal);
-    else this.read(async () => (await this.page.server?.hand_in(await sent(file))) ?? null);
+    else this.read(async () => this.page.server.hand_in(await sent(file)));
   }
 
-  /** @param {() => Promise<import("./plan_files.js").FileAnswer | null>} ask */
+  /** @param {() => Promise<import("./plan_files.js").FileAnswer>} ask */
   async read(ask) {
-    const answer = (await this.newest(ask)) ?? { error: GONE };
+    const answer = await this.newest(ask);
     if (answer.error) return this.complain(answer.error);
     this.file = answer;
     this.complain(answer.problem);
@@ -124,7 +122,7 @@ export class Comparison {
   reread(how) {
     if (!this.file) return;
     const { file, name } = this.file;
-    this.read(async () => (await this.page.server?.describe({ file, name, ...how })) ?? null);
+    this.read(() => this.page.server.describe({ file, name, ...how }));
   }
 
   /** @type {(role: string, column: string) => void} */

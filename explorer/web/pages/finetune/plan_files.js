@@ -2,7 +2,6 @@
 import { sent, tooLarge } from "../../kit/files.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
 
 /** @typedef {import("./state.js").Answer<"hand_in">} FileAnswer */
 /** @typedef {"file" | "held_out_file"} Entry a file to learn from, or one that is held out */
@@ -33,7 +32,7 @@ export class PlanFiles {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) return this.put(entry, { failure: refusal });
     this.put(entry, { name: file.name });
-    const answer = await this.read(entry, async () => (await this.page.server?.hand_in(await sent(file))) ?? null);
+    const answer = await this.read(entry, async () => this.page.server.hand_in(await sent(file)));
     if (answer.error) {
       await this.describe(entry); // the earlier file is still there
       return this.put(entry, { failure: answer.error });
@@ -50,10 +49,10 @@ export class PlanFiles {
   /**
    * What the server says of a file.
    * @param {Entry} entry
-   * @param {() => Promise<FileAnswer | null>} ask
+   * @param {() => Promise<FileAnswer>} ask
    */
   async read(entry, ask) {
-    const answer = (await this.newest[entry](ask)) ?? { error: GONE };
+    const answer = await this.newest[entry](ask);
     this.put(entry, {
       name: answer.error ? "" : answer.name,
       answer: answer.error ? null : answer,
@@ -70,7 +69,7 @@ export class PlanFiles {
     const { [entry]: file, name, held_out_name: held, columns, encoding } = this.page.plan.data;
     const isHeld = entry === "held_out_file";
     const request = { file, name: isHeld ? held : name, columns, encoding, held_out: isHeld };
-    return file ? this.read(entry, async () => (await this.page.server?.describe(request)) ?? null) : null;
+    return file ? this.read(entry, () => this.page.server.describe(request)) : null;
   }
 
   describeAll() {

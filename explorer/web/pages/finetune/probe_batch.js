@@ -240,5 +240,5 @@ const Matrix = ({ page }) =>
 function matrixFile(page, { origin }, look) {
   const { step } = stepsOf(page)[placeOf(page)];
   const request = { run: page.shown[0], step, scenario: page.probe.scenario, origin };
-  return page.server?.figure({ ...request, ...look });
+  return page.server.figure({ ...request, ...look });
 }

@@ -1,7 +1,6 @@
 // What is looked at of the probe batch of a run: which recorded step, under which view.
 import { pageData } from "../../kit/page_data.js";
-import { RETRY_MS, Requests } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
+import { GONE, RETRY_MS, Requests } from "../../kit/request.js";
 import { Store } from "../../kit/state_store.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "probe">} Answer */
@@ -9,7 +8,7 @@ import { Store } from "../../kit/state_store.js";
 export class ProbeView {
   /**
    * `ask` puts a request to the server; `changed()` hears of every change.
-   * @param {(request: object) => Promise<Answer | null>} ask
+   * @param {(request: object) => Promise<Answer>} ask
    * @param {() => void} changed
    */
   constructor(ask, changed) {
@@ -31,7 +30,7 @@ export class ProbeView {
     this.drawn = 0;
     /** @type {import("../../kit/types").Pointed} */
     this.pointed = { pairs: [], cell: null, part: null };
-    /** @type {Requests<Answer | null>} */
+    /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 2,
       between: true,
@@ -93,11 +92,11 @@ export class ProbeView {
     return this.ask({ run, step, scenario, known: this.problem ? "" : (this.batch?.key ?? "") });
   }
 
-  /** @param {Answer | null} answer */
+  /** @param {Answer} answer */
   take(answer) {
-    this.problem = answer ? (answer.error ?? null) : GONE;
-    if (!answer) this.retrying = setTimeout(() => this.requests.ask(), RETRY_MS);
-    if (answer?.picture) {
+    this.problem = answer.error ?? null;
+    if (answer.error === GONE) this.retrying = setTimeout(() => this.requests.ask(), RETRY_MS);
+    if (answer.picture) {
       this.batch = answer.batch ?? this.batch;
       this.picture = answer.picture;
       this.drawn += 1;

@@ -6,7 +6,6 @@ import { History } from "../../kit/history.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";
@@ -44,13 +43,13 @@ import { groupsOf } from "./seed_groups.js";
  * A figure that can be taken away; `step` is the one it is drawn for, where it is one moment's.
  * @typedef {{ key: string, name: string, element: HTMLElement, title?: () => string, step?: () => number,
  *   chart?: (caption: Caption) => object, file?: (caption: Caption, look: Look) =>
- *   Promise<import("../../kit/types").Answer<import("../../wire").FinetuneServer, "figure"> | null> | undefined }} Figure
+ *   Promise<import("../../kit/types").Answer<import("../../wire").FinetuneServer, "figure">> }} Figure
  */
 /** @typedef {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} Look
  */
 /** @typedef {{ losses: string[], origin: string }} Caption */
 
-/** @typedef {{ began: number, list: boolean, answer: Answer<"watch"> | null | undefined }} ReadLogs */
+/** @typedef {{ began: number, list: boolean, answer: Answer<"watch"> | undefined }} ReadLogs */
 /** @typedef {import("../../wire").Remarked} Remarks */
 
 const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
@@ -75,8 +74,8 @@ export class FinetunePage extends Bus {
     const practice = exampleInLanguage(this.plan.data.practice);
     this.store.update({ plan: { data: { practice } }, beside: { ready: practice } });
     this.store.update(this.draft());
-    /** @type {import("../../kit/types").Asking<FinetuneServer> | null} */
-    this.server = null;
+    /** @type {import("../../kit/types").Asking<FinetuneServer>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
     /** @type {RunStatus[]} */
     this.runs = [];
     /** @type {string[]} */
@@ -86,7 +85,7 @@ export class FinetunePage extends Bus {
     /** @type {Map<string, import("./run_log_data.js").Trace>} */
     this.traces = new Map();
     this.probe = new ProbeView(
-      async (request) => (await this.server?.probe(request)) ?? null,
+      (request) => this.server.probe(request),
       () => this.publish("probe"),
     );
     /** @type {Map<string, Figure & { update: import("../../kit/line_chart.js").LineChart["update"] }>} */
@@ -98,7 +97,7 @@ export class FinetunePage extends Bus {
     this.isStarting = false;
     this.remarks = NO_REMARKS; // of the run that is looked at
     this.remarked = ""; // the run and how far it was when it was asked about
-    /** @type {Requests<{ id: string, answer: Answer<"remark"> | null | undefined }>} */
+    /** @type {Requests<{ id: string, answer: Answer<"remark"> | null }>} */
     this.remarking = new Requests({ ask: () => this.askRemarks(), take: (found) => this.takeRemarks(found) });
     /** @type {History | null} */
     this.history = null;
@@ -107,7 +106,7 @@ export class FinetunePage extends Bus {
     /** @type {Requests<Answer<"check">>} */
     this.checks = new Requests({
       debounce: SETTLED_MS,
-      ask: async () => (await this.server?.check({ plan: this.plan })) ?? { error: GONE },
+      ask: () => this.server.check({ plan: this.plan }),
       take: (answer) => {
         this.checked = answer;
         this.publish("checked");
@@ -178,13 +177,12 @@ export class FinetunePage extends Bus {
   /**
    * The answer, or null once the page shows what went wrong.
    * @template {{ error?: import("../../wire").Problem }} Found
-   * @param {Promise<Found | null> | undefined} answering
+   * @param {Promise<Found> | undefined} answering
    */
   async heard(answering) {
     const answer = await answering;
-    if (answer && !answer.error) return answer;
-    this.warn(answer?.error ?? GONE);
-    return null;
+    if (answer?.error) this.warn(answer.error);
+    return answer && !answer.error ? answer : null;
   }
 
   // ---- The plan ----------------------------------------------------------------------------
@@ -277,7 +275,7 @@ export class FinetunePage extends Bus {
    */
   async learn(forms) {
     await learn(
-      this.server?.loss,
+      this.server.loss,
       forms.map(({ loss = "" }) => loss),
     );
   }
@@ -344,8 +342,8 @@ export class FinetunePage extends Bus {
     });
     if (!wanted.length && !list) return { began, list, answer: undefined };
     const offsets = Object.fromEntries(wanted.map((name) => [name, this.traces.get(name)?.offset ?? 0]));
-    const answer = await this.server?.watch({ offsets, list });
-    const statuses = [...Object.values(answer?.runs ?? {}), ...(answer?.listed ?? [])];
+    const answer = await this.server.watch({ offsets, list });
+    const statuses = [...Object.values(answer.runs ?? {}), ...(answer.listed ?? [])];
     await this.learn(statuses.map(({ plan }) => plan ?? {}));
     return { began, list, answer };
   }
@@ -353,7 +351,7 @@ export class FinetunePage extends Bus {
   /** @param {ReadLogs} read */
   takeRead({ began, list, answer }) {
     if (answer?.runs) this.takeLogs(answer, list);
-    else if (answer !== undefined) this.fail(answer?.error ?? GONE);
+    else if (answer?.error) this.fail(answer.error);
     const live = !this.problem && this.shown.some((name) => !this.traces.get(name)?.done);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.tick(), Math.max(0, (live ? LIVE_MS : LIST_MS) - (Date.now() - began)));
@@ -448,7 +446,7 @@ export class FinetunePage extends Bus {
 
   // ---- Runs that begin and end ---------------------------------------------------------------
 
-  /** @param {Promise<Answer<"start"> | null> | undefined} starting */
+  /** @param {Promise<Answer<"start">>} starting */
   async queue(starting) {
     const answer = await this.heard(starting);
     if (!answer?.started) return;
@@ -460,18 +458,18 @@ export class FinetunePage extends Bus {
 
   /** @param {PagePlan} plan */
   repeat(plan) {
-    return this.queue(this.server?.repeat({ plan }));
+    return this.queue(this.server.repeat({ plan }));
   }
 
   /** @type {(plan: PagePlan, parameter: string) => Promise<void>} Short runs at several values of a parameter. */
   tryValues(plan, parameter) {
-    return this.queue(this.server?.trials({ plan, parameter }));
+    return this.queue(this.server.trials({ plan, parameter }));
   }
 
   // Of a page that strangers share, others may read the runs whose link was copied, and no more.
   async readableLink() {
     if (!pageData.hosted || !this.shown.length) return super.readableLink();
-    const answer = await this.heard(this.server?.share({ runs: this.shown }));
+    const answer = await this.heard(this.server.share({ runs: this.shown }));
     for (const name of this.shown) this.askAgain(name); // that it is shared now
     return answer?.runs?.join(",") ?? null;
   }
@@ -480,7 +478,7 @@ export class FinetunePage extends Bus {
   async start(plans) {
     this.setStarting(true);
     this.publish("close_controls");
-    await this.queue(this.server?.start({ plans }));
+    await this.queue(this.server.start({ plans }));
     this.setStarting(false);
   }
 
@@ -514,7 +512,7 @@ export class FinetunePage extends Bus {
 
   /** @type {(what: string, name: string) => Promise<void>} */
   async steer(what, name) {
-    const answer = await this.heard(this.server?.steer({ run: name, what }));
+    const answer = await this.heard(this.server.steer({ run: name, what }));
     if (!answer) return;
     this.warn(null);
     this.listed = 0;
@@ -555,10 +553,10 @@ export class FinetunePage extends Bus {
 
   async askRemarks() {
     const [id] = this.shown;
-    return { id, answer: id ? await this.server?.remark({ run: id }) : null };
+    return { id, answer: id ? await this.server.remark({ run: id }) : null };
   }
 
-  /** @param {{ id: string, answer: Answer<"remark"> | null | undefined }} found */
+  /** @param {{ id: string, answer: Answer<"remark"> | null }} found */
   takeRemarks({ id, answer }) {
     if (id !== this.shown[0]) return;
     this.remarks = answer?.remarks ? answer : NO_REMARKS;

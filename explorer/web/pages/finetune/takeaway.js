@@ -105,7 +105,7 @@ function FigureLine({ page }) {
     const caption = captionOf(page, figure);
     const name = `lossprism-${page.shown[0]}-${figure.name}`;
     const answer = await page.heard(
-      figure.chart ? page.server?.chart({ ...look, name, chart: figure.chart(caption) }) : figure.file?.(caption, look),
+      figure.chart ? page.server.chart({ ...look, name, chart: figure.chart(caption) }) : figure.file?.(caption, look),
     );
     if (answer?.text !== undefined) await saved(answer, ratio);
   }
@@ -131,7 +131,7 @@ function FigureLine({ page }) {
  * @param {FinetunePage} page
  * @param {string} what
  */
-const ask = (page, what) => page.heard(page.server?.take({ run: page.shown[0], what }));
+const ask = (page, what) => page.heard(page.server.take({ run: page.shown[0], what }));
 
 /** @type {(page: FinetunePage, what: string) => Promise<void>} */
 async function save(page, what) {

@@ -204,7 +204,7 @@ function figureFile(page, look) {
     panels,
     across: 2,
   };
-  return page.server?.chart({ ...look, name: "lossprism-landscape", chart });
+  return page.server.chart({ ...look, name: "lossprism-landscape", chart });
 }
 
 /** @param {LandscapePage} page */

@@ -7,7 +7,6 @@ import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
-import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { stored } from "../../kit/storage.js";
 
@@ -131,7 +130,7 @@ export class LandscapePage extends LinkedPage {
    * @param {(answer: Exclude<Answer, { error: any }>) => void} take
    */
   async hear(name, question, take) {
-    const answer = /** @type {any} */ ((await this.newest[name](question)) ?? { error: GONE });
+    const answer = /** @type {any} */ (await this.newest[name](question));
     this.problems[name] = answer.error ?? null;
     this.fail(this.problems.landscapes ?? this.problems.cuts);
     if (answer.error)

@@ -3,7 +3,6 @@ import { batchText } from "../../kit/batch_text.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { Requests } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
@@ -34,11 +33,9 @@ class PairSearch {
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 2,
-      ask: async () => {
+      ask: () => {
         const { search, column, falling, pageNumber } = this;
-        return (
-          (await page.server?.pairs({ ...page.request, search, column, falling, page: pageNumber })) ?? { error: GONE }
-        );
+        return page.server.pairs({ ...page.request, search, column, falling, page: pageNumber });
       },
       again: ({ working }) => (working ? AGAIN_MS : null),
       take: (answer) => this.#take(answer),

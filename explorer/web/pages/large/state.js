@@ -5,7 +5,7 @@ import { History } from "../../kit/history.js";
 import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
-import { GONE, problem } from "../../kit/server.js";
+import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { Taking } from "./takeaway_requests.js";
@@ -46,8 +46,8 @@ export class LargePage extends Bus {
     this.past = []; // the windows that led here, and those that Back left
     /** @type {(Part | null)[]} */
     this.future = [];
-    /** @type {import("../../kit/types").Asking<LargeServer> | null} */
-    this.server = null;
+    /** @type {import("../../kit/types").Asking<LargeServer>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
     /** @type {import("../../wire").DrawnBlocks | null} */
     this.answer = null; // the latest picture
     /** @type {LargeRequest | null} */
@@ -80,14 +80,14 @@ export class LargePage extends Bus {
     /** @type {Requests<Answer<"details">>} */
     this.detailed = new Requests({
       most: 2,
-      ask: async () => (await this.server?.details(this.of)) ?? { error: GONE },
+      ask: () => this.server.details(this.of),
       take: (answer) => this.learn(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
     });
     /** @type {Requests<Answer<"judge">>} */
     this.judging = new Requests({
       most: 1,
-      ask: async () => (await this.server?.judge(this.of)) ?? { error: GONE },
+      ask: () => this.server.judge(this.of),
       take: (answer) => this.hearJudged(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
     });
@@ -266,7 +266,7 @@ export class LargePage extends Bus {
       if (turn === this.requests.newest && !this.working) this.show({ what: "start", done: 0, total: 0, values: {} });
     }, SLOW_MS);
     /** @type {Answer<"blocks">} */
-    const answer = (await this.server?.blocks({ ...request, window })) ?? { error: GONE };
+    const answer = await this.server.blocks({ ...request, window });
     clearTimeout(late);
     return { request, window, answer };
   }
@@ -280,7 +280,7 @@ export class LargePage extends Bus {
     if (!this.under) return;
     const { what, request: before } = this.under;
     if (what === "terms" ? same(before, request) : same(before.source, request.source)) return;
-    this.server?.stop(before);
+    this.server.stop(before);
     this.under = null;
   }
 
@@ -304,7 +304,7 @@ export class LargePage extends Bus {
     if (this.taking.stop()) return;
     this.requests.drop(); // no further question about it
     this.show(null);
-    await this.server?.stop(this.request);
+    await this.server.stop(this.request);
     this.fail(CANCELLED);
   }
 

@@ -3,7 +3,6 @@ import { h } from "../../kit/dom.js";
 import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 import { Requests } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
 
 const POLL_MS = 200;
 
@@ -49,8 +48,8 @@ export class Taking {
   async question() {
     const { what, look, ratio } = this.wanted;
     const { request, window, facet, server } = this.page;
-    const answer = await server?.take({ ...request, what, window, facet, ...look });
-    return { ratio, answer: answer ?? { error: GONE } };
+    const answer = await server.take({ ...request, what, window, facet, ...look });
+    return { ratio, answer };
   }
 
   /**

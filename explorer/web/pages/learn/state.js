@@ -4,7 +4,6 @@ import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
-import { GONE } from "../../kit/server.js";
 import { store, stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").LearnServer} LearnServer */
@@ -76,14 +75,14 @@ export class LearnPage extends LinkedPage {
     const { lesson, number, server } = this;
     if (!server || this.cards.length) return;
     if (!lesson) {
-      const answer = (await server.cards({})) ?? { error: GONE };
+      const answer = await server.cards({});
       if (answer.error) return this.fail(answer.error);
       this.cards = answer.cards;
       return this.publish("measured");
     }
     if (!this.measured) {
       const request = { lesson: lesson.name, step: number };
-      const answer = (await this.newest.measured(() => server.measured(request))) ?? { error: GONE };
+      const answer = await this.newest.measured(() => server.measured(request));
       this.fail(answer.error ?? null);
       if (answer.error) return;
       this.answer = { number, measured: answer };
@@ -98,7 +97,7 @@ export class LearnPage extends LinkedPage {
     if (!server || !lesson) return;
     const scene = wholeLink(stored("scene") ?? "");
     const answer = await this.newest.mine(() => server.on_my_batch({ lesson: lesson.name, step: number, at, scene }));
-    this.scene = answer && !answer.error ? await shareableLink(answer.scene) : "";
+    this.scene = answer.error ? "" : await shareableLink(answer.scene);
     this.publish("measured");
   }
 

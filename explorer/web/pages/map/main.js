@@ -84,7 +84,7 @@ function figureFile(page, chart, look) {
   ];
   const caption = [fidelityWords(page), say("map.width")];
   const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
-  return page.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
+  return page.server.chart({ ...look, name: "lossprism-map", chart: drawn });
 }
 
 /** @param {any} trace */

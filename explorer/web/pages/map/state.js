@@ -5,7 +5,6 @@ import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
-import { GONE } from "../../kit/server.js";
 import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").MapServer} MapServer */
@@ -100,7 +99,7 @@ export class MapPage extends LinkedPage {
     this.remedies.push({ fits: ({ about }) => about === "cancelled", key: "ui.go_on", act: () => this.ask() });
     await super.connect(server);
     const answer = await server.runs({});
-    if (!answer || answer.error) return;
+    if (answer.error) return;
     this.runs = answer.runs;
     this.publish("state");
   }
@@ -133,9 +132,9 @@ export class MapPage extends LinkedPage {
     if (answer === undefined) {
       this.key = ""; // the same may be asked again
       this.fail({ key: "problem.cancelled", about: "cancelled", values: {} });
-    } else if (!answer || answer.error) {
+    } else if (answer.error) {
       this.key = "";
-      this.fail(answer?.error ?? GONE);
+      this.fail(answer.error);
     } else {
       const moments = answer.frames.map(({ points, gradient }) => ({
         points: floats(points),
@@ -184,9 +183,9 @@ export class MapPage extends LinkedPage {
   /** The address of the marked pairs on Explore; null for none, or after a refusal, of which it warns. */
   async onExplore() {
     const { example, scene } = this.store.state;
-    const answer = await this.server?.on_explore({ example, scene: wholeLink(scene), pairs: this.pairs });
-    if (!answer || answer.error) {
-      this.warn(answer?.error ?? GONE);
+    const answer = await this.server.on_explore({ example, scene: wholeLink(scene), pairs: this.pairs });
+    if (answer.error) {
+      this.warn(answer.error);
       return null;
     }
     return `./${location.search}#${await shareableLink(answer.scene)}`;

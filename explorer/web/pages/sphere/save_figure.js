@@ -22,7 +22,7 @@ export const SaveFigure = ({ page }) =>
  * @param {import("../../kit/components.js").Look} look
  */
 const figureFile = (page, look) =>
-  page.filmed ? page.server?.chart({ ...look, name: "lossprism-sphere", chart: chartOf(page) }) : undefined;
+  page.filmed ? page.server.chart({ ...look, name: "lossprism-sphere", chart: chartOf(page) }) : undefined;
 
 /** @param {SpherePage} page */
 function chartOf(page) {

@@ -8,7 +8,6 @@ import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { wholeLink } from "../../kit/scenario_links.js";
-import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 
@@ -38,7 +37,7 @@ export class SpherePage extends LinkedPage {
     /** @type {number | null} */
     this.pointed = null; // a point
     this.drawn = 0; // films, so far
-    /** @type {Requests<{ sides: Side[], answer: Answer | null }>} */
+    /** @type {Requests<{ sides: Side[], answer: Answer }>} */
     this.requests = new Requests({
       debounce: DEBOUNCE_MS,
       between: true,
@@ -164,15 +163,15 @@ export class SpherePage extends LinkedPage {
     const { sides } = this;
     const start = this.store.counted("start");
     if (start.scene) start.scene = wholeLink(start.scene);
-    const answer = (await this.server?.film({ sides, start, steps: this.store.counted("steps") })) ?? null;
+    const answer = await this.server.film({ sides, start, steps: this.store.counted("steps") });
     return { sides, answer };
   }
 
-  /** @type {(sides: Side[], answer: Answer | null) => void} */
+  /** @type {(sides: Side[], answer: Answer) => void} */
   take(sides, answer) {
-    if (!answer || answer.error) {
+    if (answer.error) {
       this.playsNext = false;
-      this.fail(answer?.error ?? GONE);
+      this.fail(answer.error);
       return;
     }
     this.filmed = answer;

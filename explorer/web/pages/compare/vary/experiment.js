@@ -3,8 +3,8 @@
 
 import { Named } from "../../../kit/loss_legend.js";
 import { h } from "../../../kit/preact_view.js";
-import { Requests } from "../../../kit/request.js";
-import { GONE, problem } from "../../../kit/server.js";
+import { GONE, Requests } from "../../../kit/request.js";
+import { problem } from "../../../kit/server.js";
 import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Table } from "../scrolling_table.js";
@@ -49,8 +49,8 @@ class Asking {
   /** @param {{ answer: any, sides: Side[] }} found */
   take({ answer, sides }) {
     const isCancelled = answer === undefined;
-    this.problem = isCancelled ? problem("cancelled") : answer ? (answer.error ?? null) : GONE;
-    if (!answer || answer.send_rows) this.key = ""; // the same may be asked again
+    this.problem = isCancelled ? problem("cancelled") : (answer.error ?? null);
+    if (isCancelled || answer.error === GONE || answer.send_rows) this.key = ""; // the same may be asked again
     if (this.problem || answer.send_rows) return;
     this.found = { answer, sides };
     this.comparison = this.compared();

@@ -4,7 +4,7 @@ import { h } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests } from "../../../kit/request.js";
-import { GONE, problem } from "../../../kit/server.js";
+import { problem } from "../../../kit/server.js";
 import { packed, unpacked } from "../../../kit/state_link.js";
 import { language } from "../../../kit/words.js";
 
@@ -56,7 +56,7 @@ export class DataCheck {
     /** @type {Requests<Answer<"take">>} */
     this.taking = new Requests({
       most: 1,
-      ask: async () => (await page.server?.[this.taken](this.wanted)) ?? { error: GONE },
+      ask: () => page.server[this.taken](this.wanted),
       take: (answer) => this.handOut(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => this.show(answer.working),
@@ -144,7 +144,7 @@ export class DataCheck {
       source = { kind, file: file.file, name: file.name, columns, header, encoding };
     }
     const request = { source, loss, batch, tokens, margin, language: language() };
-    const answer = (await this.page.server?.examine(request)) ?? { error: GONE };
+    const answer = await this.page.server.examine(request);
     const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
     if (answer.error?.about === "gone" && again) {
       this.handed = this.fetched = null; // it has left meanwhile, and goes there again
@@ -170,7 +170,7 @@ export class DataCheck {
   async fetchRows() {
     const wanted = JSON.stringify(this.hubRows);
     if (this.fetched?.wanted === wanted) return this.fetched;
-    const answer = (await this.page.server?.fetch(this.hubRows)) ?? { error: GONE };
+    const answer = await this.page.server.fetch(this.hubRows);
     if (answer.file) this.fetched = { wanted, file: answer.file, name: answer.name };
     return answer;
   }
@@ -182,7 +182,7 @@ export class DataCheck {
     const text = this.state.pasted;
     if (this.handed?.text === text) return { file: this.handed.file, name: PASTED };
     const content = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
-    const answer = (await this.page.server?.hand_in({ name: PASTED, content })) ?? { error: GONE };
+    const answer = await this.page.server.hand_in({ name: PASTED, content });
     if (answer.error) return { error: answer.error };
     const { file = "" } = answer;
     this.handed = { text, file };
@@ -227,7 +227,7 @@ export class DataCheck {
   async askEncoder() {
     const { loss, batch, encoder, most } = this.state;
     const request = { source: this.of, loss, batch, encoder, most, language: language() };
-    return (await this.page.server?.encode(request)) ?? { error: GONE };
+    return this.page.server.encode(request);
   }
 
   /** @param {Answer<"encode">} answer */
@@ -248,7 +248,7 @@ export class DataCheck {
     const source = this.of ?? { kind, file, name, columns, header, encoding };
     const fetched = kind === "hub" && !this.fetched ? this.hubRows : {};
     if (source.kind !== "example" || encoder) {
-      this.page.server?.stop({ source, encoder, most, ...this.mining, ...fetched });
+      this.page.server.stop({ source, encoder, most, ...this.mining, ...fetched });
     }
   }
 

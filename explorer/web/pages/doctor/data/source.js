@@ -5,7 +5,7 @@ import { withLabels } from "../../../kit/files.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agreeToSet, GONE } from "../../../kit/server.js";
+import { agreeToSet } from "../../../kit/server.js";
 import { say, sentences } from "../../../kit/words.js";
 import { PastedRows } from "../pasted_rows.js";
 import { SourceSelect } from "../source_select.js";
@@ -88,7 +88,7 @@ function OwnFile({ page }) {
     kinds: "doctor.file_kinds",
     most: pageData.doctor.bytes,
     note,
-    put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
+    put: (piece) => page.server.hand_in(piece),
     take: (one, called) => page.data.begin({ kind: "file", file: one, name: called }),
   });
 }

@@ -1,7 +1,7 @@
 // The check of a run: its log, what is known beside it, and what was found.
 import { pageData } from "../../../kit/page_data.js";
 import { Requests } from "../../../kit/request.js";
-import { GONE, problem } from "../../../kit/server.js";
+import { problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
 
 /** @typedef {import("../../../wire").DoctorServer} DoctorServer */
@@ -22,7 +22,7 @@ export class RunCheck {
     this.requests = new Requests({
       most: 1,
       debounce: TYPING_MS,
-      ask: async () => (await page.server?.examine_run(this.question)) ?? { error: GONE },
+      ask: () => page.server.examine_run(this.question),
       take: (answer) => this.take(answer),
       changed: () => page.setBusy(this.requests, this.requests.flying > 0),
     });
@@ -34,7 +34,7 @@ export class RunCheck {
       most: 1,
       ask: async () => {
         const asked = { folder: this.state.folder, language: language() };
-        return (await page.server?.kept(asked)) ?? { error: GONE };
+        return page.server.kept(asked);
       },
       take: (answer) => this.hear(answer),
       again: (answer) => (answer.working ? POLL_MS : null),

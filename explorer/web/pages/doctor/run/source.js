@@ -3,7 +3,7 @@ import { FileArrival, TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agree, GONE } from "../../../kit/server.js";
+import { agree } from "../../../kit/server.js";
 import { say } from "../../../kit/words.js";
 import { PastedRows } from "../pasted_rows.js";
 import { SourceSelect } from "../source_select.js";
@@ -42,7 +42,7 @@ export const LogArrival = ({ page, ...options }) =>
     page,
     kinds: "doctor.log_kinds",
     most: pageData.doctor.log_bytes,
-    put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
+    put: (piece) => page.server.hand_in(piece),
     ...options,
   });
 

@@ -54,10 +54,10 @@ export class FileReading {
     const answer = await this.newest(() => this.#request(next, options)); // unless other pairs are chosen meanwhile
     page.setBusy(this, false);
     if (answer === undefined) return;
-    if (answer?.columns) this.offered = { answer, options };
+    if (answer.columns) this.offered = { answer, options };
     const isRead = page.check(answer);
-    this.isUndecided = !isRead && Boolean(answer?.columns);
-    if (isRead && answer?.rows) this.#show(answer, options);
+    this.isUndecided = !isRead && Boolean(answer.columns);
+    if (isRead && answer.rows) this.#show(answer, options);
     page.publish("file");
   }
 

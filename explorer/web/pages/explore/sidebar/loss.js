@@ -136,7 +136,7 @@ async function compareWith(page, server, other) {
   const answer = await server.link(shared);
   if (!page.check(answer)) return;
   const most = isWhole ? pageData.limits.link : 0;
-  location.href = addressFor(sides, { link: answer?.link ?? "", most, scenario });
+  location.href = addressFor(sides, { link: answer.link ?? "", most, scenario });
 }
 
 /**

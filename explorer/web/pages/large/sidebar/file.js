@@ -6,7 +6,7 @@ import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { Requests } from "../../../kit/request.js";
-import { agree, GONE } from "../../../kit/server.js";
+import { agree } from "../../../kit/server.js";
 import { language, say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").LargePage} LargePage */
@@ -30,10 +30,7 @@ export class FileDescription {
       most: 2,
       ask: async () => {
         const { source } = page.request;
-        return {
-          name: source.name ?? "",
-          answer: (await page.server?.describe_file({ source })) ?? { error: GONE },
-        };
+        return { name: source.name ?? "", answer: await page.server.describe_file({ source }) };
       },
       again: ({ answer }) => (answer.working ? DESCRIBE_MS : null),
       take: (found) => this.#take(found),
@@ -73,7 +70,7 @@ export function FilePanel({ page, description }) {
       kinds: "large.file_kinds",
       most: pageData.large.bytes,
       note: found ? noteOf(found) : "",
-      put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
+      put: (piece) => page.server.hand_in(piece),
       take: (file, name) => page.change({ source: { kind: "file", file, name, columns: {}, encoder: chosen() } }),
     }),
     found ? h(Columns, { page, file: found.file }) : null,
