@@ -439,7 +439,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     choices.nth(4).select_option("none")
     expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack them")
     with redrawn(page):
-        page.click(f"{PROBLEM} [data-say='ui.without_guide']")
+        button(page, "ui.without_guide", PROBLEM).click()
     expect(page.get_by_text(wording("ui.guide_own"))).to_be_visible()
     # Columns of any name, of which one lacks a vector.
     content = "\n".join(map(json.dumps, rows)).encode()

@@ -22,7 +22,7 @@ from tests.sentences import wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
-BACK = f"{PROBLEM} [data-say='ui.embedded_encoder']"
+BACK = "ui.embedded_encoder"
 
 
 def use(page: Page, encoder: str = "", cross: str = "") -> None:
@@ -34,9 +34,8 @@ def use(page: Page, encoder: str = "", cross: str = "") -> None:
 
 def leads_back(page: Page, loss: float) -> None:
     """The button beside the sentence restores the picture that was there."""
-    expect(page.locator(BACK)).to_have_text(wording("ui.embedded_encoder"))
     with redrawn(page):
-        page.click(BACK)
+        button(page, BACK, PROBLEM).click()
     sound(page)
     assert loss_shown(page) == loss
     assert page.evaluate(f"{PAGE}.scenario.data.cross_encoder") == ""
@@ -57,9 +56,9 @@ def test_a_folder_that_holds_no_model(page: Page, tmp_path: Path) -> None:
 
 def test_the_sentence_and_its_button_follow_the_language(page: Page, tmp_path: Path) -> None:
     use(page, str(tmp_path / "absent"))
-    expect(page.locator(BACK)).to_be_visible()
+    expect(button(page, BACK, PROBLEM)).to_be_visible()
     page.click("#lp-language")
-    expect(page.locator(BACK)).to_have_text("改回 all-MiniLM-L6-v2")
+    expect(page.locator(PROBLEM).get_by_role("button")).to_have_text("改回 all-MiniLM-L6-v2")
     expect(page.locator(PROBLEM)).to_contain_text(str(tmp_path / "absent"))
     page.click("#lp-language")
 
@@ -94,16 +93,16 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     page.fill("#lp-guide", str(tmp_path / "absent"))
     button(page, "ui.use_encoder").click()
     expect(page.locator(PROBLEM)).to_contain_text(wording("problem.encoder_folder_missing"))
-    expect(page.locator(BACK)).to_be_hidden()
+    expect(button(page, BACK, PROBLEM)).to_be_hidden()
     # The picture is that of the guide before, which is no more the chosen one.
     expect(page.get_by_text("Guide: all apart")).to_be_hidden()
     expect(button(page, "ui.choose_guide")).to_be_visible()
     with redrawn(page):
-        page.click(f"{PROBLEM} [data-say='ui.without_guide']")
+        button(page, "ui.without_guide", PROBLEM).click()
     assert loss_shown(page) == own
     page.select_option("#lp-example", "nli_triplets")
     page.select_option("#lp-loss", "margin_mse")
-    page.click(f"{PROBLEM} [data-say='ui.choose_teacher']")
+    button(page, "ui.choose_teacher", PROBLEM).click()
     expect(page.locator("#lp-teacher")).to_be_focused()
     with redrawn(page):
         page.fill("#lp-teacher", "all alike")

@@ -11,6 +11,7 @@ from lossprism.explorer.locale import say
 from tests.browser.reading import (
     PAGE,
     PROBLEM,
+    button,
     choose,
     loss_shown,
     redrawn,
@@ -72,7 +73,7 @@ def test_encoding_reports_progress_and_can_be_cancelled(page: Page) -> None:
     assert loss_shown(page) == before
     assert page.evaluate(f"{PAGE}.scenario.data.rows") == rows
     # Going on continues where it was: what was encoded is not encoded again.
-    page.click(f"{PROBLEM} [data-say='ui.go_on']")
+    button(page, "ui.go_on", PROBLEM).click()
     _, left = progressed(page)
     assert left <= total - done
     # It is in the language of the page.

@@ -133,7 +133,7 @@ test("the progress of a job has a button that cancels it", async () => {
 
 test("work is shown as under way where no answer comes for a while, not while answers keep coming", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const [page, requests] = [new BatchPage([]), { flying: 0, taken: 0 }];
+  const [page, requests] = [new BatchPage([], []), { flying: 0, taken: 0 }];
   /** @type {(now: { flying: number, taken: number }) => void} */
   const tell = (now) => page.tellBusy(Object.assign(requests, now));
   const busy = [];
@@ -154,7 +154,7 @@ test("work is shown as under way where no answer comes for a while, not while an
 });
 
 test("a page is busy until the last of its works has ended", () => {
-  const page = new BatchPage([]);
+  const page = new BatchPage([], []);
   const told = [];
   page.on("busy", () => told.push(page.busy));
   const [file, requests] = [{}, { flying: 1, taken: 0 }];

@@ -1,24 +1,70 @@
 // The state of a page that shows one batch: a pair pointed at in one picture is marked in all, and a
 // slow request is shown as busy.
 import { Bus } from "./bus.js";
+import { GONE, RETRY_MS } from "./request.js";
+import { Store } from "./state_store.js";
 
 const LATE_MS = 250;
 
+/** @template Server */
 export class BatchPage extends Bus {
-  /** @param {string[]} topics */
-  constructor(topics) {
+  /**
+   * @param {string[]} topics
+   * @param {import("./state_store.js").Entry[]} table
+   */
+  constructor(topics, table) {
     super(topics);
+    this.store = new Store(table);
+    /** @type {import("./types").Asking<Server>} */
+    this.server = /** @type {any} */ (null); // until the page is connected
+    /** @type {import("./history.js").History | null} */
+    this.history = null;
+    /** @type {import("../wire").SkippedRow[]} */
+    this.skipped = [];
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.retrying = undefined;
     /** @type {import("./types").Pointed} */
     this.pointed = { pairs: [], cell: null, part: null };
-    /**
-     * Buttons beside a problem that can be put right there.
-     * @type {import("./problem.js").Remedy[]}
-     */
-    this.remedies = [];
     this.drawn = 0; // pictures, so far
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.late = undefined;
     this.heard = 0; // of the newest answer, its turn
+  }
+
+  // What the tests and the benchmark wait for.
+  get linking() {
+    return this.history?.pending ?? false;
+  }
+
+  /** @type {() => unknown} Ask the server for what the state has become. */
+  ask() {
+    throw new TypeError(this.constructor.name);
+  }
+
+  isPublic() {
+    return this.store.state.data.source !== "table";
+  }
+
+  // The address follows the state.
+  remember() {
+    this.history?.remember();
+  }
+
+  /**
+   * Show the rows that an answer leaves out, and what is wrong with it; return whether it has a result.
+   * @template {{ skipped?: import("../wire").SkippedRow[], error?: import("../wire").Problem | null }} Answer
+   * @param {Answer} answer
+   * @returns {answer is Exclude<Answer, { error: import("../wire").Problem }>}
+   */
+  accepts(answer) {
+    const { skipped, error } = answer;
+    if (skipped) {
+      this.skipped = skipped;
+      this.publish("skipped");
+    }
+    if (error) this.fail(error);
+    if (error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
+    return !error;
   }
 
   /**

@@ -21,6 +21,8 @@ export class Bus {
     this.problem = null;
     /** @type {import("./types").Notice | null} */
     this.notice = null;
+    /** @type {import("./types").Remedy[]} */
+    this.remedies = [];
     /** @type {Map<string, { server: any, since: number, heard: number }>} */
     this.jobs = new Map();
     /** @type {import("../wire").Progress | null} */
@@ -175,5 +177,3 @@ export class Bus {
     this.tell(null);
   }
 }
-
-export default () => new Bus();

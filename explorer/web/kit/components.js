@@ -205,10 +205,9 @@ export const Paste = ({ text }) =>
   );
 
 /**
- * What went wrong, with a button for each remedy. `isShown`: whether there is a result, which a refused change
+ * What went wrong, with a button for each remedy. `isShown()`: whether there is a result, which a refused change
  * leaves a true one.
- * @param {{ page: Pick<import("./bus.js").Bus, "problem" | "notice" | "observe">
- *   & { remedies: import("./problem.js").Remedy[] }, isShown: boolean }} properties
+ * @param {{ page: Pick<import("./bus.js").Bus, "problem" | "notice" | "observe" | "remedies">, isShown: () => boolean }} properties
  */
 export function ProblemBox({ page, isShown }) {
   page.observe("problem");
@@ -222,7 +221,7 @@ export function ProblemBox({ page, isShown }) {
     "div.lp-problem",
     { role: "alert", hidden: !message },
     message && say(message.key, message.values),
-    message && !problem && "about" in message && isShown ? h("p", say("ui.still_shown")) : null,
+    message && !problem && "about" in message && isShown() ? h("p", say("ui.still_shown")) : null,
     remedies.map(({ key, act }) => h("button.lp-button", { onClick: act }, say(key))),
   );
 }

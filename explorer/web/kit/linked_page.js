@@ -18,8 +18,6 @@ export class LinkedPage extends Bus {
     this.store = new Store(table);
     /** @type {import("./types").Asking<Server>} */
     this.server = /** @type {any} */ (null); // until the page is connected
-    /** @type {import("./problem.js").Remedy[]} */
-    this.remedies = [];
     /** @type {History | null} */
     this.history = null;
   }

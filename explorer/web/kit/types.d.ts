@@ -52,6 +52,9 @@ export type AnswerOf<Function> = Function extends (...given: any) => Promise<inf
 /** What was wrong, as the page says it: the server's, or its own. */
 export type Notice = { key: string; about?: string; values: object };
 
+/** A button beside a problem that can be put right there. */
+export type Remedy = { fits: (problem: Notice) => boolean; key: string; act: () => void };
+
 /** The ends of an axis, a range, an interval. */
 export type Span = [number, number];
 

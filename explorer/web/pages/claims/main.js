@@ -16,7 +16,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(say(`claims.${claim.name}.claim`)));
   return h(
     "div",
-    h(ProblemBox, { page, isShown: page.drawn }),
+    h(ProblemBox, { page, isShown: () => page.drawn }),
     h(Choice, { page }),
     h(OneClaim, { page }),
     h(AllClaims, { page }),

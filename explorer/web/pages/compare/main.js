@@ -37,7 +37,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(page.sides.map(nameOf).join(say("ui.versus"))));
   const folded = pageData.compare.sections.filter((name) => name !== picture);
   return group(
-    h(ProblemBox, { page, isShown: page.compared !== null }),
+    h(ProblemBox, { page, isShown: () => page.compared !== null }),
     h("h1", say("compare.title")),
     h(Questions, { page }),
     h(Answer, { page }, h(Picture, { key: picture, page, name: picture })),

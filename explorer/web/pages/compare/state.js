@@ -6,14 +6,13 @@ import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
-import { GONE, RETRY_MS, Requests } from "../../kit/request.js";
+import { GONE, Requests } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { remediesOf } from "../../kit/scenario_remedies.js";
 import { SentRows } from "../../kit/sent_rows.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
-import { Store } from "../../kit/state_store.js";
 import { language } from "../../kit/words.js";
-import { remediesOf } from "./problem_remedies.js";
 import { isShown, ofBatch, ofExample, pictureOf } from "./questions.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
@@ -28,15 +27,13 @@ const STILL_MS = 400;
 const SETTLED_MS = 120; // after the last picture, before the formula gets its numbers
 const CACHED_STEPS = 24;
 
+/** @extends {BatchPage<CompareServer>} */
 export class ComparePage extends BatchPage {
   constructor() {
-    super(["state", "skipped", "batch", "compared", "formula", "problem"]);
-    this.store = new Store(pageData.compare.table);
+    super(["state", "skipped", "batch", "compared", "formula", "problem"], pageData.compare.table);
     this.store.update({ data: pageData.defaults.data, rules: pageData.defaults.rules });
     /** @type {import("../../wire").ComparedBatch | null} */
     this.batch = null;
-    /** @type {import("../../wire").SkippedRow[]} */
-    this.skipped = [];
     /** @type {import("../../wire").Beside | null} */
     this.compared = null;
     /** @type {Side[]} */
@@ -48,15 +45,9 @@ export class ComparePage extends BatchPage {
     /** @type {[number, number]} */
     this.between = [0, 1]; // the places of the sides that the formula is about
     this.unfolded = new Set(); // the sections that the reader opened
-    /** @type {import("../../kit/types").Asking<CompareServer>} */
-    this.server = /** @type {any} */ (null); // until the page is connected
     this.rows = new SentRows();
     /** @type {Map<string, import("../../wire").Looked>} */
     this.steps = new Map();
-    /** @type {History | null} */
-    this.history = null;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.retrying = undefined;
     this.answered = ""; // the question that the results answer
     /** @type {Requests<{ sides: Side[], question: string, answer: Answer<"compare"> }>} */
     this.requests = new Requests({
@@ -86,9 +77,6 @@ export class ComparePage extends BatchPage {
   }
   get waiting() {
     return this.requests.waiting || this.formulas.waiting || this.formulas.due;
-  }
-  get linking() {
-    return this.history?.pending ?? false;
   }
 
   /** @returns {Side[]} */
@@ -374,16 +362,7 @@ export class ComparePage extends BatchPage {
 
   /** @param {{ sides: Side[], question: string, answer: Answer<"compare"> }} result */
   take({ sides, question, answer }) {
-    if (answer.skipped) {
-      this.skipped = answer.skipped;
-      this.publish("skipped");
-    }
-    if (answer.error) {
-      this.fail(answer.error);
-      if (answer.error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
-      return;
-    }
-    if (answer.send_rows) return;
+    if (!this.accepts(answer) || answer.send_rows) return;
     if (this.problem) this.fail(null);
     if (answer.batch) {
       this.batch = answer.batch;
@@ -410,15 +389,6 @@ export class ComparePage extends BatchPage {
     this.steps.set(name, side.looked);
     const [oldest] = this.steps.keys();
     if (this.steps.size > CACHED_STEPS) this.steps.delete(oldest);
-  }
-
-  isPublic() {
-    return this.store.state.data.source !== "table";
-  }
-
-  // The address follows the state.
-  remember() {
-    this.history?.remember();
   }
 
   /**

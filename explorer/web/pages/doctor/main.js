@@ -21,7 +21,7 @@ function Main({ page }) {
   return h(
     "div",
     { id: `doctor-${check}` },
-    h(ProblemBox, { page, isShown: page.isShown }),
+    h(ProblemBox, { page, isShown: () => page.isShown }),
     h("h1", value ? say("doctor.why", { value }) : say(`doctor.check.${check}`)),
     h(Progress, { page }),
     h(REPORTS[check], { page }),

@@ -29,8 +29,6 @@ export class DoctorPage extends Bus {
     this.drawn = 0;
     /** @type {import("../../kit/types").Asking<DoctorServer>} */
     this.server = /** @type {any} */ (null); // until the page is connected
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
     /** @type {History | null} */
     this.history = null;
     /** @type {Requests<Answer>} */

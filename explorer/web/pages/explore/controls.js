@@ -3,6 +3,7 @@ import { reveal } from "../../kit/dom.js";
 import { aboutTeacher } from "../../kit/guide_and_teacher.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
+import { remediesOf } from "../../kit/scenario_remedies.js";
 import { DataFold, RowsLeftOut } from "./sidebar/data.js";
 import { isEmbedded, useEmbedded } from "./sidebar/encoder.js";
 import { FileReading } from "./sidebar/file.js";
@@ -17,9 +18,9 @@ const Controls = ({ page, server, reading }) =>
 
 /**
  * What can be put right by a button beside a problem.
- * @type {(page: ExplorePage) => import("../../kit/problem.js").Remedy[]}
+ * @type {(page: ExplorePage) => import("../../kit/types").Remedy[]}
  */
-function remediesOf(page) {
+function exploreRemedies(page) {
   const overPositives = Object.entries(pageData.losses).find(
     ([, spec]) => spec.group === "in_batch" && spec.learns_from_positives,
   );
@@ -28,16 +29,6 @@ function remediesOf(page) {
       fits: ({ about }) => about === "encoder" && !isEmbedded(page),
       key: "ui.embedded_encoder",
       act: () => useEmbedded(page),
-    },
-    {
-      fits: ({ about }) => about === "guide",
-      key: "ui.without_guide",
-      act: () => page.set({ data: page.scenario.data.guide ? { guide: "" } : { guided: [] } }),
-    },
-    {
-      fits: ({ about }) => aboutTeacher(about) && page.scenario.data.teacher_model !== "",
-      key: "ui.without_teacher",
-      act: () => page.set({ data: { teacher_model: "" } }),
     },
     {
       fits: ({ about }) => aboutTeacher(about) && hasTexts(page),
@@ -49,18 +40,14 @@ function remediesOf(page) {
       key: "ui.loss_over_positives",
       act: () => overPositives && page.choose(overPositives[0]),
     },
-    {
-      fits: ({ about }) => about === "lists" || about === "teacher",
-      key: "ui.example_of_lists",
-      act: () => page.set({ data: { source: "example", example: "graded_lists" } }),
-    },
+    ...remediesOf(page),
   ];
 }
 
 /** @type {(root: HTMLElement, page: ExplorePage, server: Server) => void} */
 export default function controls(root, page, server) {
   show(root, Controls, { page, server, reading: new FileReading(page, server) });
-  page.remedies.push(...remediesOf(page));
+  page.remedies.push(...exploreRemedies(page));
   page.on("rules", () => reveal("lp-threshold"));
   page.connect(server);
 }

@@ -1,12 +1,13 @@
 // The head of the page: the loss with its formula, its value beside minimum and collapse, one sentence, and folded
 // below the picture the other metrics and remarks.
 
+import { ProblemBox } from "../../kit/components.js";
 import { leverOf, parameterValue } from "../../kit/convention_formula.js";
 import { find, h, reword, setText, worded } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
 import { aboutOf } from "../../kit/loss_sums.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
-import { problemBox } from "../../kit/problem.js";
+import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";
 import { has, language, parameterName, say, titleOf } from "../../kit/words.js";
@@ -26,11 +27,9 @@ export default function figures(root, page, server) {
   loss.extra.replaceWith(marks);
   const verdict = h("p.lp-verdict");
   const metrics = moreMetrics(page, server, loss.box);
-  root.append(
-    problemBox(page, () => page.picture !== null),
-    head.element,
-    h("div.lp-glance", loss.box, verdict),
-  );
+  const problem = h("div", { style: "display: contents" });
+  showComponent(problem, ProblemBox, { page, isShown: () => page.picture !== null });
+  root.append(problem, head.element, h("div.lp-glance", loss.box, verdict));
   const below = find(document.body, "#main-metrics .lp"); // the picture stands before the other metrics
   below.append(metrics.element);
   reword(root);

@@ -8,12 +8,11 @@ import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
-import { GONE, RETRY_MS, Requests } from "../../kit/request.js";
+import { GONE, Requests } from "../../kit/request.js";
 import { wholeLink } from "../../kit/scenario_links.js";
 import { SentRows } from "../../kit/sent_rows.js";
 import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
-import { Store } from "../../kit/state_store.js";
 import { store as keep } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
 import { LeverRange } from "./lever_range.js";
@@ -41,21 +40,17 @@ function openingScenario() {
 /** @type {(name: string) => boolean} Whether other pairs may come with another value of an entry. */
 const choosesPairs = (name) => name.startsWith("data.") && !OF_THE_SAME_PAIRS.includes(name);
 
+/** @extends {BatchPage<ExploreServer>} */
 export class ExplorePage extends BatchPage {
   constructor() {
-    super(["scenario", "skipped", "batch", "picture", "problem"]);
-    this.store = new Store(pageData.scenario);
+    super(["scenario", "skipped", "batch", "picture", "problem"], pageData.scenario);
     this.store.update(openingScenario());
     /** @type {import("../../wire").ExploredBatch | null} */
     this.batch = null;
     /** @type {import("../../wire").Picture | null} */
     this.picture = null;
-    /** @type {import("../../wire").SkippedRow[]} */
-    this.skipped = [];
     /** @type {boolean | undefined} */
     this.limited = false; // whether there were more rows than fit
-    /** @type {import("../../kit/types").Asking<ExploreServer>} */
-    this.server = /** @type {any} */ (null); // until the page is connected
     /** @type {Requests<Explored>} */
     this.requests = new Requests({
       most: 2,
@@ -68,12 +63,8 @@ export class ExplorePage extends BatchPage {
     this.leverRange = new LeverRange(this);
     /** @type {ReturnType<LeverRange["cells"]>} */
     this.moving = null; // cells that are drawn until the picture of the slider's value is here
-    /** @type {History | null} */
-    this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.typing = undefined; // what is typed in the table has not been asked yet
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.retrying = undefined;
     /** @type {Scenario["data"] | null} */
     this.askedFor = null;
     /** @type {number[]} */
@@ -98,9 +89,6 @@ export class ExplorePage extends BatchPage {
   get waiting() {
     return this.requests.waiting;
   }
-  get linking() {
-    return this.history?.pending ?? false;
-  }
   get link() {
     return this.history?.text ?? "";
   }
@@ -121,11 +109,6 @@ export class ExplorePage extends BatchPage {
   /** @param {import("../../kit/types").Asking<ExploreServer>} server */
   async connect(server) {
     this.server = server;
-    this.remedies.push({
-      fits: ({ about }) => this.problem !== null && about === "cancelled",
-      key: "ui.go_on",
-      act: () => this.ask(),
-    });
     this.history = new History({
       store: this.store,
       debounce: STILL_MS,
@@ -165,10 +148,6 @@ export class ExplorePage extends BatchPage {
     const own = { rows, teacher, guided, file, reading, corrections };
     const isHidden = source !== "table" && rows.length > 0;
     return { text, kept: text ? (isHidden || !isWhole ? { data: own } : null) : this.scenario };
-  }
-
-  isPublic() {
-    return this.scenario.data.source !== "table";
   }
 
   /** Where the address does not hold the whole scenario, with its loss and the batch kept beside it. */
@@ -333,16 +312,8 @@ export class ExplorePage extends BatchPage {
 
   /** @param {Explored} answer */
   take(answer) {
-    if (answer.skipped) {
-      this.skipped = answer.skipped;
-      this.limited = answer.limited;
-      this.publish("skipped");
-    }
-    if (answer.error) {
-      this.fail(answer.error);
-      if (answer.error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
-      return;
-    }
+    if (answer.skipped) this.limited = answer.limited;
+    if (!this.accepts(answer)) return;
     if (this.problem) this.fail(null);
     if (answer.batch) {
       this.batch = answer.batch;
@@ -383,11 +354,6 @@ export class ExplorePage extends BatchPage {
   /** @param {number} pair */
   numberOf(pair) {
     return this.numbers[pair] ?? pair + 1;
-  }
-
-  // The address follows the scenario.
-  remember() {
-    this.history?.remember();
   }
 
   /**

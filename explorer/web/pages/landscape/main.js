@@ -28,7 +28,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(`${say("page.landscape")} · ${compared}`));
   return h(
     "div.lp-landscape-page",
-    h(ProblemBox, { page, isShown: page.found !== null }),
+    h(ProblemBox, { page, isShown: () => page.found !== null }),
     h("h1", say("page.landscape")),
     h("p.lp-landscape-about", say("landscape.about")),
     h(Levers, { page }),

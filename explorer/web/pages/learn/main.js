@@ -15,7 +15,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(lesson ? say(`learn.${lesson.name}.title`) : say("page.learn")));
   return h(
     "div",
-    h(ProblemBox, { page, isShown: page.drawn }),
+    h(ProblemBox, { page, isShown: () => page.drawn }),
     lesson ? h(LessonStep, { page }) : h(Landing, { page }),
   );
 }

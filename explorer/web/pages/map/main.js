@@ -30,7 +30,7 @@ function Main({ page }) {
   const height = Math.max(340, Math.min(HEIGHT, innerHeight - AROUND_PX));
   return h(
     "div.lp-map-page",
-    h(ProblemBox, { page, isShown: map !== null }),
+    h(ProblemBox, { page, isShown: () => map !== null }),
     h("h1", say("page.map")),
     h(Choices, { page }),
     h(Progress, { page }),

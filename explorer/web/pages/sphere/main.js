@@ -23,7 +23,7 @@ function Main({ page }) {
     h("h1", say("sphere.heading")),
     h(Presets, { page }),
     h("p.lp-watch", { "aria-live": "polite" }, preset ? say(`sphere.watch.${preset.name}`) : say("sphere.own")),
-    h(ProblemBox, { page, isShown: films.some(Boolean) }),
+    h(ProblemBox, { page, isShown: () => films.some(Boolean) }),
     h(
       "div.lp-show",
       { "aria-busy": filmed ? "false" : "true" },
