@@ -25,6 +25,7 @@ from torch import Tensor
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.function_source import tree_of
 from lossprism.explorer.core.trace import Step, function_of
+from lossprism.explorer.runtime.response_types import is_number
 from lossprism.losses import Parameter
 
 INPUT, PARAMETER, CONSTANT = "input", "parameter", "constant"
@@ -324,9 +325,9 @@ class _Reader:
         return not any(map(self._is_local, names))
 
     def _constant(self, value: object, text: str = "") -> Node:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        written = f"{float(value):g}" if number else text or repr(value)  # pyright: ignore[reportArgumentType]
-        return Node(CONSTANT, self.place, written, value=value if number else None)
+        if is_number(value):
+            return Node(CONSTANT, self.place, f"{float(value):g}", value=value)
+        return Node(CONSTANT, self.place, text or repr(value))
 
     def _negated(self, operand: ast.expr) -> Node:
         inner = self._node(operand)

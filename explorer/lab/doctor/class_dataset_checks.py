@@ -12,14 +12,16 @@ from typing import TypeVar
 
 import numpy as np
 
+from lossprism.explorer.lab.doctor.duplicate_collisions import log_choose
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,
     SEVERE,
-    SEVERITIES,
     WARNING,
     Fault,
     Value,
+    WithFaults,
     evidence,
+    worst_first,
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET, Check
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned
@@ -165,7 +167,7 @@ class ClassTable:
 
 
 @dataclass(frozen=True)
-class ClassesExamined:
+class ClassesExamined(WithFaults):
     """Findings in `rows` of classes for batches of a size, the worst first; `alone` is the share of
     a batch's rows without another of their class in it."""
 
@@ -174,10 +176,6 @@ class ClassesExamined:
     alone: float
     faults: tuple[Fault, ...]
     checks: tuple[Check, ...]
-
-    @property
-    def severe(self) -> bool:
-        return any(fault.severity == SEVERE for fault in self.faults)
 
 
 def names_classes(content: bytes) -> bool:
@@ -308,22 +306,17 @@ def alone(sizes: np.ndarray, batch: int) -> float:
     for members, many in zip(*np.unique(sizes, return_counts=True), strict=True):
         others = count - int(members)
         if others >= size - 1:
-            chance = _log_choose(others, size - 1) - _log_choose(count - 1, size - 1)
+            chance = log_choose(others, size - 1) - log_choose(count - 1, size - 1)
             share += int(members) * int(many) / count * math.exp(chance)
     return share
-
-
-def _log_choose(count: int, chosen: int) -> float:
-    return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
 
 
 def examine_classes(table: ClassTable, batch: int) -> ClassesExamined:
     """Return all findings about these texts and classes, for losses on classes in such batches."""
     share = alone(table.sizes, batch)
-    faults = [*_classes(table, batch, share), *_twice(table)]
-    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    faults = worst_first((*_classes(table, batch, share), *_twice(table)))
     checks = tuple(Check(name, True) for name in CHECKS)
-    return ClassesExamined(len(table), batch, share, tuple(faults), checks)
+    return ClassesExamined(len(table), batch, share, faults, checks)
 
 
 def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:

@@ -10,13 +10,12 @@ import numpy as np
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
 from lossprism.explorer.lab.doctor.data_report import row_line
 from lossprism.explorer.lab.doctor.encoder_checks import (
-    MAX_ENCODED_PAIRS,
     MAX_SHOWN_PAIRS,
     ROWS_AT_ONCE,
+    encoded_texts,
     full_name,
+    sampled_places,
 )
-from lossprism.explorer.lab.large.encoded_similarities import encoded
-from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent
@@ -66,13 +65,10 @@ def look_at_classes(table: ClassTable, encoder: str, max_texts: int, report: Rep
     Duplicates are not neighbours of a text. Raises Problem for an unknown encoder.
     """
     name = full_name(encoder)
-    order = np.random.RandomState(0).permutation(len(table))
-    places = np.sort(order[: min(max_texts, MAX_ENCODED_PAIRS)])
+    places = sampled_places(len(table), max_texts)
     texts = [table.texts[int(place)] for place in places]
-    model = locate(name)
-    found = encoded(texts, texts, model, lambda *far: report("encoding", *far), with_vectors=True)
-    assert found.vectors is not None, "they were requested"
-    vectors, of, numbers = directions(found.vectors[0]), table.of[places], table.numbers[places]
+    _, vectors, _ = encoded_texts(texts, texts, locate(name), report)
+    of, numbers = table.of[places], table.numbers[places]
     own, other, nearest = [], [], []
     for start in range(0, len(places), ROWS_AT_ONCE):
         report("comparing", start, len(places))

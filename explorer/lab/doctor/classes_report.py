@@ -9,11 +9,11 @@ from lossprism.explorer.lab.doctor.class_encoder_checks import (
     SeenClasses,
     encoded_classes,
 )
-from lossprism.explorer.lab.doctor.data_report import row_line
-from lossprism.explorer.lab.doctor.finding import Severity
+from lossprism.explorer.lab.doctor.data_report import LeftOut, row_line
+from lossprism.explorer.lab.doctor.finding import FoundFault
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
+from lossprism.explorer.runtime.response_types import Whole, as_answer
 from lossprism.explorer.sources.reading_notes import reading_notes
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest
@@ -67,26 +67,6 @@ class CountedClass(Whole):
 
 
 @dataclass(frozen=True)
-class ClassFault(Whole):
-    """A finding about a table of classes; `rows` show it, of those read, from 1."""
-
-    name: str
-    severity: Severity
-    said: str
-    values: dict[str, Setting]
-    advice: list[str]
-    rows: list[int]
-
-
-@dataclass(frozen=True)
-class TextLeftOut(Whole):
-    """A text, of those read, from 1, that a cleaned table of classes has not, and why."""
-
-    row: int
-    because: str
-
-
-@dataclass(frozen=True)
 class DoctoredClasses(Whole):
     """The findings about texts and their classes, the worst first."""
 
@@ -98,13 +78,13 @@ class DoctoredClasses(Whole):
     severe: bool
     alone: float
     classes: list[CountedClass]
-    findings: list[ClassFault]
+    findings: list[FoundFault]
     looked_for: list[str]
     suited: list[WeighedLoss]
     encoded: EncodedClasses | None
     kept: int
     respelled: int
-    left_out: list[TextLeftOut]
+    left_out: list[LeftOut]
 
 
 def classes_answer(
@@ -123,7 +103,7 @@ def classes_answer(
         reading=[note.written(language) for note in reading_notes(table.used)],
         classes=counted_classes(table),
         findings=[
-            fault.answered(ClassFault, language, rows=[table.row(text) for text in fault.rows])
+            fault.answered(FoundFault, language, rows=[table.row(text) for text in fault.rows])
             for fault in classes_examined.faults
         ],
         looked_for=[check.name for check in classes_examined.checks],
@@ -131,7 +111,7 @@ def classes_answer(
         encoded=seen and encoded_classes(seen),
         kept=len(table.cleaned.kept),
         respelled=len(table.respelled),
-        left_out=[TextLeftOut(table.row(text), name) for text, name in table.cleaned.left_out],
+        left_out=[LeftOut(table.row(text), name) for text, name in table.cleaned.left_out],
     )
 
 

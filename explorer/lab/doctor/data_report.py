@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
 from lossprism.explorer.lab.doctor.mining import MinedNegatives
-from lossprism.explorer.lab.doctor.pair_dataset_checks import Examined
+from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, Examined
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
@@ -44,11 +44,10 @@ def data_lines(read: Read, examined: Examined, called: str, language: str) -> It
         yield from fault.lines(language, row_lines(read, fault.shown, language))
     if not examined.faults:
         yield say(language, "doctor.none_found")
-    for key, was_made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
+    keys = ("doctor.looked_for", "doctor.not_looked_for")
+    for key, sentences in zip(keys, check_sentences(examined.checks, language), strict=True):
         yield f"\n{say(language, key)}"
-        yield from (
-            f"   {one.written(language)}" for one in examined.checks if one.made is was_made
-        )
+        yield from (f"   {sentence}" for sentence in sentences)
     if cleaned := cleaned_line(examined, language):
         yield f"\n{cleaned}"
 
@@ -289,6 +288,7 @@ def encoded_answer(
     """Return an encoder's findings about a dataset, the worst first, with its checks, ranked rows,
     cosines by label, and the sharpness of temperatures."""
     faults, checks = examine_encoded(read.profile, seen, spec, batch)
+    made, unmade = check_sentences(checks, language)
     return SeenData(
         encoder=seen.encoder,
         pairs=len(seen),
@@ -298,13 +298,22 @@ def encoded_answer(
             )
             for fault in faults
         ],
-        looked=[check.written(language) for check in checks if check.made],
-        not_looked=[check.written(language) for check in checks if not check.made],
+        looked=made,
+        not_looked=unmade,
         ranked=[RankedRow(read.row(one.pair), one.rate, one.fitting) for one in ranked(seen)],
         bands=bands_of(seen, language),
         sharpness=sharpness_answer(seen, spec, batch, language),
         gap=gap_sentence(seen, language),
     )
+
+
+def check_sentences(checks: Iterable[Check], language: str) -> tuple[list[str], list[str]]:
+    """Describe the checks that were made, and those that were not, with the reasons."""
+    made, unmade = (
+        [check.written(language) for check in checks if check.made is made]
+        for made in (True, False)
+    )
+    return made, unmade
 
 
 def bands_of(seen: Seen, language: str) -> list[SeenBand]:

@@ -119,11 +119,12 @@ def _meetings_of_row(partners: int, others: int, drawn: int) -> tuple[float, flo
 
 def _log_hypergeometric(met: int, partners: int, others: int, drawn: int) -> float:
     return (
-        _log_choose(partners, met)
-        + _log_choose(others - partners, drawn - met)
-        - _log_choose(others, drawn)
+        log_choose(partners, met)
+        + log_choose(others - partners, drawn - met)
+        - log_choose(others, drawn)
     )
 
 
-def _log_choose(count: int, chosen: int) -> float:
+def log_choose(count: int, chosen: int) -> float:
+    """Return the logarithm of the number of ways to choose so many of a count."""
     return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)

@@ -4,7 +4,7 @@ query's own, labels that the encoder contradicts, and texts that it cuts off.
 A large dataset is sampled with a fixed seed."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +25,12 @@ from lossprism.explorer.lab.doctor.duplicate_collisions import meetings
 from lossprism.explorer.lab.doctor.finding import (
     EVIDENCE,
     NOTE,
-    SEVERITIES,
     WARNING,
     Cell,
     Fault,
     Value,
     evidence,
+    worst_first,
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, Check
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
@@ -39,7 +39,7 @@ from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
-from lossprism.explorer.sources.encoders import locate
+from lossprism.explorer.sources.encoders import Encoder, locate
 from lossprism.explorer.sources.encoders.embedded import EMBEDDED, has_embedded_weights
 from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of, is_own
 from lossprism.losses import LossSpec
@@ -147,18 +147,16 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
     Raises Problem where there is no such encoder.
     """
     name = in_place_of(full_name(encoder), profile.own_vectors)
-    places = sampled_places(profile, max_pairs)
+    places = sampled_places(len(profile), max_pairs)
     model = locate(name)
     first, second = (
         [side[int(place)] for place in places]
         for side in (profile.columns.first, profile.columns.second)
     )
-    found = encoded(first, second, model, lambda *far: report("encoding", *far), with_vectors=True)
-    assert found.vectors is not None, "they were asked for"
-    queries, keys = (directions(side) for side in found.vectors)
+    cosines, queries, keys = encoded_texts(first, second, model, report)
     read = model.token_lengths([*first, *second], lambda *far: report("tokenizing", *far))
     near = _NearDuplicates(profile, places)
-    above = _FalseNegatives(profile, places, found.cosines)
+    above = _FalseNegatives(profile, places, cosines)
     for start in range(0, len(places), ROWS_AT_ONCE):
         report("comparing", start, len(places))
         rows = slice(start, start + ROWS_AT_ONCE)
@@ -167,20 +165,20 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
     labels = profile.labels[places]
     judges = profile.labelled and labels.min() < labels.max() and not profile.of_inference
     judges = judges and not (has_embedded_weights(name) and mostly_foreign(first, second))
-    contradicted = contradictions(labels, found.cosines) if judges else None
+    contradicted = contradictions(labels, cosines) if judges else None
     usual = None
     if contradicted is not None and len(contradicted.suspects):
-        correlation = spearman(labels, found.cosines)
+        correlation = spearman(labels, cosines)
         usual = disagreement(contradicted, correlation, lambda *far: report("judging", *far))
     return Seen(
         encoder=file_of(name),
         places=places,
-        cosines=found.cosines,
+        cosines=cosines,
         near=near.partners,
         near_cells=near.cells(profile),
         above=above.counts,
         above_cells=above.cells(profile),
-        bands=_bands(profile, labels, found.cosines),
+        bands=_bands(profile, labels, cosines),
         negatives=_negatives(profile, places, queries, keys),
         contradicted=contradicted,
         usual=usual,
@@ -197,10 +195,21 @@ def full_name(encoder: str) -> str:
     return SHORT_NAMES.get(encoder.strip().casefold(), encoder)
 
 
-def sampled_places(profile: Profile, max_pairs: int) -> np.ndarray:
-    """Return the places of at most `max_pairs` pairs, in order, drawn with a fixed seed."""
-    order = np.random.RandomState(0).permutation(len(profile))
-    return np.sort(order[: min(max_pairs, MAX_ENCODED_PAIRS)])
+def sampled_places(rows: int, max_rows: int) -> np.ndarray:
+    """Return the places of at most `max_rows` of so many rows, in order, drawn with a fixed
+    seed."""
+    order = np.random.RandomState(0).permutation(rows)
+    return np.sort(order[: min(max_rows, MAX_ENCODED_PAIRS)])
+
+
+def encoded_texts(
+    first: Sequence[str], second: Sequence[str], model: Encoder, report: Report
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cosine of each pair [N], and the unit vectors of both sides [N, D]."""
+    scores = encoded(first, second, model, lambda *far: report("encoding", *far), with_vectors=True)
+    assert scores.vectors is not None, "they were asked for"
+    queries, keys = map(directions, scores.vectors)
+    return scores.cosines, queries, keys
 
 
 class _NearDuplicates:
@@ -372,12 +381,10 @@ def examine_encoded(
         Check("disagreement", seen.contradicted is not None),
         Check("tokens", seen.tokens is not None),
     )
-    faults: list[Fault] = []
+    faults = [*_disagreement(seen), *_cut_off(seen)]
     if takes_others:
-        faults += [*_near_faults(seen, batch), *_above_faults(profile, seen, batch)]
-    faults += [*_disagreement(seen), *_cut_off(seen)]
-    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    return tuple(faults), checks
+        faults = [*_near_faults(seen, batch), *_above_faults(profile, seen, batch), *faults]
+    return worst_first(faults), checks
 
 
 def _near_faults(seen: Seen, batch: int) -> Iterator[Fault]:

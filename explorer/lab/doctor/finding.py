@@ -106,6 +106,20 @@ class FoundFault(Whole):
     advice: list[str]
 
 
+class WithFaults:
+    """Base of the result of a check, with its findings."""
+
+    faults: tuple[Fault, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(fault.severity == SEVERE for fault in self.faults)
+
+
+def worst_first(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity)))
+
+
 def evidence(places: np.ndarray) -> tuple[int, ...]:
     """Return these places as numbers of pairs, counted from 1."""
     return tuple((places + 1).tolist())

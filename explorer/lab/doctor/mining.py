@@ -18,10 +18,8 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from lossprism.explorer.lab.doctor.encoder_checks import full_name, sampled_places
+from lossprism.explorer.lab.doctor.encoder_checks import encoded_texts, full_name, sampled_places
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
-from lossprism.explorer.lab.large.encoded_similarities import encoded
-from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Whole
@@ -85,21 +83,15 @@ def mine(
         raise Problem("mine_each", value=each, least=EACH[0], most=EACH[1])
     if not MARGIN[0] <= margin <= MARGIN[1]:
         raise Problem("mine_margin", value=f"{margin:g}", least=MARGIN[0], most=MARGIN[1])
-    places = sampled_places(profile, max_pairs)
+    places = sampled_places(len(profile), max_pairs)
     places = places[profile.positive[places]]
     first = [profile.columns.first[at] for at in _first_of(profile.first, places)]
     second = [profile.columns.second[at] for at in _first_of(profile.second, places)]
     if len(dict.fromkeys(second)) < 2:
         raise Problem("mine_too_few")
-    vectors = encoded(
-        first,
-        second,
-        locate(in_place_of(full_name(encoder), profile.own_vectors)),
-        lambda *far: report("encoding", *far),
-        with_vectors=True,
-    )
-    assert vectors.vectors is not None, "they were asked for"
-    model = _StoredVectors(first, second, *map(directions, vectors.vectors), report=report)
+    name = in_place_of(full_name(encoder), profile.own_vectors)
+    _, queries, keys = encoded_texts(first, second, locate(name), report)
+    model = _StoredVectors(first, second, queries, keys, report)
     data = Dataset.from_dict({"anchor": first, "positive": second})
     distinct = len(dict.fromkeys(zip(first, second, strict=True)))
     # The utility cannot hide its progress bar, only tqdm can: `report` shows the progress.

@@ -12,15 +12,16 @@ import numpy as np
 from lossprism.explorer.core.remarks import COSINES_APART
 from lossprism.explorer.lab.doctor.batch_counts import family_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
-from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings
+from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings, log_choose
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,
     SEVERE,
-    SEVERITIES,
     WARNING,
     Fault,
     Value,
+    WithFaults,
     evidence,
+    worst_first,
 )
 from lossprism.explorer.lab.doctor.label_faults import (
     compares_in_lists,
@@ -80,7 +81,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Examined:
+class Examined(WithFaults):
     """Findings in the `pairs` of the `rows` for a loss at a batch size, the worst first, and the
     checks.
 
@@ -97,10 +98,6 @@ class Examined:
     met: Meetings
     cleaned: Cleaned
     kept_rows: int
-
-    @property
-    def severe(self) -> bool:
-        return any(fault.severity == SEVERE for fault in self.faults)
 
 
 def examine(
@@ -119,12 +116,11 @@ def examine(
     """
     case = Case(profile, spec, batch, most_tokens, margin)
     checks = tuple(Check(name, bool(rule.applies(case))) for name, rule in CHECKS.items())
-    faults = [fault for one in checks if one.made for fault in CHECKS[one.name].find(case)]
-    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    faults = (fault for one in checks if one.made for fault in CHECKS[one.name].find(case))
     met = profile.meetings_in(batch) if spec.negatives_of_batch else NONE_MEET
     size = len(profile), len(profile.heads)
     stays = profile.cleaned(spec.by_threshold), profile.kept_rows(spec.by_threshold)
-    return Examined(*size, spec.name, batch, tuple(faults), checks, met, *stays)
+    return Examined(*size, spec.name, batch, worst_first(faults), checks, met, *stays)
 
 
 def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
@@ -283,12 +279,7 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     if count - positives < size:
         return
     # The chance of a batch without a positive pair: C(n − p, N) / C(n, N).
-    none = math.exp(
-        math.lgamma(count - positives + 1)
-        - math.lgamma(count - positives - size + 1)
-        + math.lgamma(count - size + 1)
-        - math.lgamma(count + 1)
-    )
+    none = math.exp(log_choose(count - positives, size) - log_choose(count, size))
     if none >= SOME_MET:
         values: dict[str, Value] = {
             "batch": batch,

@@ -89,8 +89,7 @@ class SharedTexts:
     def partners(self, batches: Batches, *, masked: bool = False) -> np.ndarray:
         """Return, for each positive row, how many positive rows of its batch are its negatives but
         share a text with it; `masked`, without keys that equal its query or key."""
-        row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
-        batch = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
+        row, batch = _rows_with_batches(batches)
         positive = self._positive[row]
         row, batch = row[positive], batch[positive]
         sides = pair_ids(
@@ -150,9 +149,8 @@ def against_rows_alone(
     """
 
     def alone(batches: Batches) -> float:
-        row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
-        of = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
-        both = pair_ids(of, classes[row])
+        row, batch_of = _rows_with_batches(batches)
+        both = pair_ids(batch_of, classes[row])
         return float((np.bincount(both)[both] == 1).mean())
 
     grouped = _grouped(classes, batch, alone, ALONE, before)
@@ -219,6 +217,12 @@ def _larger(
             return {BATCH_SIZE.format(size=size): trial}
         size *= 2
     return {}
+
+
+def _rows_with_batches(batches: Batches) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of these batches [N], and the number of the batch of each [N]."""
+    rows = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
+    return rows, np.repeat(np.arange(len(batches)), [len(one) for one in batches])
 
 
 def _generator() -> torch.Generator:

@@ -6,19 +6,15 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.samplers import Epoch
 
-MINIMUM, SHARED, ALONE, WITHOUT_POSITIVE = MEASURES = (
-    "minimum",
-    "shared",
-    "alone",
-    "without_positive",
-)
+# What a trial measures.
+MINIMUM, SHARED, ALONE, WITHOUT_POSITIVE = "minimum", "shared", "alone", "without_positive"
 
 
 @dataclass(frozen=True)
 class Trial:
     """An epoch of batches, drawn from `tried` of the `rows` of a table.
 
-    `before` and `after` are the values of its `measure` (one of `MEASURES`) in today's batches and
+    `before` and `after` are the values of its `measure` in today's batches and
     in these: the minimum of a softmax loss, or a share of rows or batches.
     """
 

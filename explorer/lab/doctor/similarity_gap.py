@@ -251,8 +251,7 @@ def _scores_in(record: Record) -> dict[str, Scores]:
         if is_loss(name) or name.lower() in STEP_NAMES or (any(sides) and numbers is None):
             return {}
         if sum(sides) == 1 and numbers is not None:
-            moment = " ".join(one for one in _words_in_order(name) if one not in _NAMED)
-            scores.setdefault(moment, ([], []))[sides.index(True)].extend(numbers)
+            scores.setdefault(_moment_in(name), ([], []))[sides.index(True)].extend(numbers)
     return scores if all(own and other for own, other in scores.values()) else {}
 
 
@@ -284,12 +283,14 @@ def _labelled_queries(records: Sequence[Record]) -> list[dict[str, Scores]]:
             return []
         own = queries.setdefault(str(query and record[query]), {})
         for name, one in zip(scores, values, strict=True):
-            moment = " ".join(word for word in _words_in_order(name) if word not in _NAMED)
-            own.setdefault(moment, ([], []))[0 if truth else 1].extend(one or ())
+            own.setdefault(_moment_in(name), ([], []))[0 if truth else 1].extend(one or ())
     return [one for one in queries.values() if all(map(all, one.values()))]
 
 
-_NAMED = POSITIVE | NEGATIVE | SIMILARITY
+def _moment_in(name: str) -> str:
+    """Return the words of a name that are not those of a side or a similarity."""
+    named = POSITIVE | NEGATIVE | SIMILARITY
+    return " ".join(word for word in _words_in_order(name) if word not in named)
 
 
 def _words_in_order(name: str) -> list[str]:

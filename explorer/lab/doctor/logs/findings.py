@@ -12,7 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.remarks import COLLAPSED
-from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, SEVERITIES, WARNING, Fault
+from lossprism.explorer.lab.doctor.finding import (
+    NOTE,
+    SEVERE,
+    WARNING,
+    Fault,
+    WithFaults,
+    worst_first,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_without_ends
 from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR, below_minimum
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of, slope_of
@@ -65,7 +72,7 @@ END_FINDINGS = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "ab
 
 
 @dataclass(frozen=True)
-class ExaminedRun:
+class ExaminedRun(WithFaults):
     """The findings about a run, the worst first, and the examined curve."""
 
     log: Log
@@ -75,10 +82,6 @@ class ExaminedRun:
     marks: Marks
     level: float | None
     faults: tuple[Fault, ...]
-
-    @property
-    def severe(self) -> bool:
-        return any(fault.severity == SEVERE for fault in self.faults)
 
 
 def examine_run(
@@ -129,8 +132,7 @@ def examine_run(
         faults += on_leak(finite, evaluated, marks, log.epochs)
     for figure in (log.curves[name] for name in log.figures):
         faults += on_figure(figure.finite) if figure.is_finite_at_end else ()
-    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    return ExaminedRun(log, name, evaluated_name, known, marks, level, tuple(faults))
+    return ExaminedRun(log, name, evaluated_name, known, marks, level, worst_first(faults))
 
 
 def too_short_for(examined_run: ExaminedRun) -> tuple[str, ...]:

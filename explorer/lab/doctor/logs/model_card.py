@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
 from lossprism.explorer.sources.table_in_pasted_text import bar_cells
 
 _LOSS = re.compile(
@@ -67,7 +68,7 @@ def _score(text: str, settings: Mapping[str, object]) -> str:
 def _number(settings: Mapping[str, object], *names: str) -> float | None:
     for name in names:
         value = settings.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if is_number(value):
             return float(value)
     return None
 

@@ -17,6 +17,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
     epochs_of,
 )
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
 
 SIGNATURE = b"SQLite format 3\x00"
 WITH_JOURNAL = b"\x02\x02"  # bytes 18 and 19 of a database with a write-ahead log
@@ -153,7 +154,7 @@ def _points(count: object, metrics: dict) -> Iterator[tuple[str, object, float]]
 
 def _scalars(metrics: dict) -> Iterator[tuple[str, float]]:
     for name, value in metrics.items():
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if is_number(value):
             yield name, value
         elif value in NO_NUMBERS:
             yield name, float(value)

@@ -1,7 +1,7 @@
 """The answers of the check of a dataset: findings, rows that show them, and losses that suit."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
@@ -15,6 +15,7 @@ from lossprism.explorer.lab.doctor.data_report import (
     SeenSharpness,
     bands_of,
     cells_by_row,
+    check_sentences,
     gap_sentence,
     sharpness_answer,
 )
@@ -36,7 +37,7 @@ from lossprism.explorer.lab.doctor.explore_scenarios import (
     sample_places,
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
-from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, examine
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
 from lossprism.explorer.runtime import jobs, uploads
@@ -203,7 +204,7 @@ def examined(
         examination = examine(profile, read.spec(loss), batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         losses, scenarios = _suited(read, fitting, language)
-        looked, not_looked = _checks(examination.checks, language)
+        looked, not_looked = check_sentences(examination.checks, language)
         return as_answer(
             ExaminedData,
             examination,
@@ -222,7 +223,7 @@ def encoded(read: Read, seen: Seen, loss: ConfiguredLoss, batch: int, language: 
     """Return an encoder's findings about pairs."""
     spec = read.spec(loss)
     faults, checks = examine_encoded(read.profile, seen, spec, batch)
-    looked, not_looked = _checks(checks, language)
+    looked, not_looked = check_sentences(checks, language)
     return EncodedData(
         seen.encoder,
         len(seen),
@@ -234,15 +235,6 @@ def encoded(read: Read, seen: Seen, loss: ConfiguredLoss, batch: int, language: 
         sharpness_answer(seen, spec, batch, language),
         gap_sentence(seen, language),
     )
-
-
-def _checks(checks: Iterable[Check], language: str) -> tuple[list[str], list[str]]:
-    """Describe the checks that were made, and those that were not, with the reasons."""
-    made, others = (
-        [check.written(language) for check in checks if check.made is made]
-        for made in (True, False)
-    )
-    return made, others
 
 
 def examined_classes(
@@ -272,7 +264,7 @@ def examined_classes(
             )
             for fault in examination.faults
         ],
-        looked=_checks(examination.checks, language)[0],
+        looked=check_sentences(examination.checks, language)[0],
         suited=losses,
         scenes=scenarios,
         more=max(0, len(fitting) - LISTED),

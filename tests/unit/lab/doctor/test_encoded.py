@@ -70,7 +70,6 @@ def encoder(monkeypatch):
         return Encoded(cosines, cosines, (queries.astype(np.float32), keys.astype(np.float32)))
 
     monkeypatch.setattr(under_test, "encoded", encode)
-    monkeypatch.setattr(mining, "encoded", encode)
 
     def words(texts):
         return TokenLengths(np.array([len(text.split()) + 2 for text in texts]), 11)
