@@ -86,6 +86,11 @@ def are_unit(vectors: Tensor) -> bool:
     return bool((vectors.detach().double().norm(dim=-1) - 1).abs().le(UNIT_WITHIN).all())
 
 
+def with_even_width(vectors: Tensor) -> Tensor:
+    """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
+    return torch.nn.functional.pad(vectors, (0, 1)) if vectors.shape[1] % 2 else vectors
+
+
 def centred(vectors: Tensor) -> Tensor:
     """Subtract the mean from each column of [N, D]; exactly 0 if all rows are equal."""
     shifted = vectors - vectors[:1]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from lossprism.explorer.core.label_range_check import beyond_scale
 from lossprism.explorer.core.scenario import Data, Rules
@@ -32,7 +31,7 @@ from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.backend import Encoder
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from lossprism.explorer.sources.sentence_vectors import guide_of
-from lossprism.losses.geometry import cosine
+from lossprism.losses.geometry import cosine, with_even_width
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
 from lossprism.losses.readable_inputs import READABLE
@@ -317,10 +316,10 @@ class _Readings:
         return torch.stack([self.batch.scores_from(self.vectors[:, :part]) for part in shares])
 
     def first(self) -> Tensor:
-        return _even(self.vectors)[self.batch.first]
+        return with_even_width(self.vectors)[self.batch.first]
 
     def second(self) -> Tensor:
-        return _even(self.vectors)[self.batch.second]
+        return with_even_width(self.vectors)[self.batch.second]
 
     def queries(self) -> Tensor:
         return self.vectors[self.batch.first[self.batch.positives]]
@@ -453,11 +452,6 @@ class _Readings:
             return _matrix_from(text, count, width).to(self.vectors)
         members = torch.nn.functional.one_hot(classes, count).to(self.vectors)
         return (members.T @ self.vectors.detach()) / members.sum(dim=0)[:, None]
-
-
-def _even(vectors: Tensor) -> Tensor:
-    """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
-    return pad(vectors, (0, 1)) if vectors.shape[1] % 2 else vectors
 
 
 def _matrix_from(text: str, count: int, width: int) -> Tensor:

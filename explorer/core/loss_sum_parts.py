@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core import trace_diagnostics
-from lossprism.explorer.core.explore import Exploration, scores_on
+from lossprism.explorer.core.explore import Exploration, inputs_on, scores_on
 from lossprism.explorer.core.trace_diagnostics import Weights
 from lossprism.losses import prefix_shares
 from lossprism.losses.combined.composed import chosen, handed
@@ -110,7 +110,7 @@ def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
     batch, spec = e.batch, e.spec
     vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
     scores = scores_on(batch, vectors)
-    inputs = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    inputs = inputs_on(batch, spec, vectors, scores)
     differentiated = (scores,) if vectors is None else (scores, vectors)
     values, gradients, pulls = [], [], []
     for part in spec.parts:

@@ -12,6 +12,7 @@ from lossprism.losses.contrastive.in_batch_common import (
     in_all,
     temperature_parameter,
 )
+from lossprism.losses.contrastive.info_nce_reference_values import keys_beside
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp
@@ -141,13 +142,8 @@ def focal_by_exponents_definition(
 
 
 def _by_exponents_collapse(tensors: dict[str, Tensor], temperature: float = 0.05) -> float:
-    others = len(tensors["keys"]) + _keys_beside(tensors) - 1
+    others = len(tensors["keys"]) + keys_beside(tensors) - 1
     return softplus_at(math.log(others) + 0.3 / temperature) if others else 0.0
-
-
-def _keys_beside(tensors: dict[str, Tensor]) -> int:
-    negatives = tensors.get("negatives")
-    return 0 if negatives is None else len(negatives)
 
 
 def _at(cost: float, gamma: float) -> float:
@@ -155,7 +151,7 @@ def _at(cost: float, gamma: float) -> float:
 
 
 def _focal_collapse(tensors: dict[str, Tensor], gamma: float = 0.5, **_: object) -> float:
-    return _at(math.log(len(tensors["keys"]) + _keys_beside(tensors)), gamma)
+    return _at(math.log(len(tensors["keys"]) + keys_beside(tensors)), gamma)
 
 
 def _focal_with_copies(copies: Mapping[str, Tensor], gamma: float = 0.5, **_: object) -> float:
@@ -169,7 +165,7 @@ def _focal_floor(
 ) -> float | None:
     """Return InfoNCE's minimum, where all queries are alike, under the same weight, if no query can
     gain by another's loss, because the cost lies above its tangent there."""
-    least = least_in_batch(len(tensors["keys"]), _keys_beside(tensors), temperature)
+    least = least_in_batch(len(tensors["keys"]), keys_beside(tensors), temperature)
     if least == 0:
         return 0.0
     gaps = torch.linspace(-60, 60, 1201, dtype=torch.float64)

@@ -49,6 +49,11 @@ def ways_of(directions: Ways) -> tuple[str, ...]:
     return tuple(way for way in DIRECTIONS if way in named)
 
 
+def copies_of(ways: tuple[str, ...]) -> int:
+    """Return the number of own pairs in a joint softmax: two if both sides are in it."""
+    return 2 if set(BOTH_WAYS) <= set(ways) else 1
+
+
 @foldable
 def in_directions(directions: Ways, blocks: Sequence[T]) -> tuple[T, ...]:
     """Return the blocks of these directions, from blocks in the order of `DIRECTIONS`."""
@@ -124,8 +129,8 @@ class Plan:
 
     @property
     def copies(self) -> int:
-        """Return the number of own pairs in one softmax: two if both sides are in it."""
-        return 2 if self.joint and {"query_to_key", "key_to_query"} <= set(self.ways) else 1
+        """Return the number of own pairs in one softmax."""
+        return copies_of(self.ways) if self.joint else 1
 
     def largest(self, scale: float | Tensor) -> float:
         """Return an upper bound of the logits."""

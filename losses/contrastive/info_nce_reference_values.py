@@ -7,18 +7,13 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.contrastive.in_batch_common import in_all, mean_log1p
-from lossprism.losses.contrastive.info_nce_directions import BOTH_WAYS, Ways, ways_of
+from lossprism.losses.contrastive.info_nce_directions import BOTH_WAYS, Ways, copies_of, ways_of
 from lossprism.losses.duplicate_text_masks import same_text_count
 from lossprism.losses.minimum import least_in_batch, simplex_gap, softplus_at
 
 
 def ways_taken(directions: Ways, symmetric: bool) -> tuple[str, ...]:
     return BOTH_WAYS if symmetric else ways_of(directions)
-
-
-def copies_of(ways: tuple[str, ...]) -> int:
-    """Return the number of own pairs in a joint softmax."""
-    return 2 if set(BOTH_WAYS) <= set(ways) else 1
 
 
 def keys_beside(tensors: dict[str, Tensor]) -> int:

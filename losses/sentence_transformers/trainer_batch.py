@@ -6,7 +6,6 @@ from functools import cached_property
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from lossprism.losses import geometry
 from lossprism.losses.gather import gathered
@@ -119,11 +118,11 @@ class Examples:
 
     @property
     def first(self) -> Tensor:
-        return _even(self.embeddings[self.first_rows])
+        return geometry.with_even_width(self.embeddings[self.first_rows])
 
     @property
     def second(self) -> Tensor:
-        return _even(self.embeddings[self.second_rows])
+        return geometry.with_even_width(self.embeddings[self.second_rows])
 
     @property
     def queries(self) -> Tensor:
@@ -287,11 +286,6 @@ class Examples:
     @property
     def triplet_negatives(self) -> Tensor:
         return self.embeddings[self.second_rows[self._triplets[1]]]
-
-
-def _even(vectors: Tensor) -> Tensor:
-    """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
-    return pad(vectors, (0, 1)) if vectors.shape[1] % 2 else vectors
 
 
 def given(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from lossprism.losses.kernels.gram import across
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
-from lossprism.losses.spread.vicreg import DIMENSIONS, SIDES
+from lossprism.losses.spread.vicreg import DIMENSIONS, SIDES, floor_if_independent
 from lossprism.losses.symbols import loss_symbol
 
 
@@ -101,12 +101,6 @@ def barlow_twins_of_batch_norm_definition(
     return loss
 
 
-def _floor(tensors: dict[str, Tensor], **_: object) -> float | None:
-    """Return the minimum, known if N rows can vary in D dimensions independently."""
-    count, width = tensors["first"].shape
-    return 0.0 if count > width else None
-
-
 BARLOW_TWINS = LossSpec(
     function=barlow_twins,
     definition=barlow_twins_definition,
@@ -192,7 +186,7 @@ BARLOW_TWINS = LossSpec(
     selectors=("itself",),
     collapse=lambda tensors, **_: float(tensors["first"].shape[1]),
     collapse_formula="D",
-    floor=_floor,
+    floor=floor_if_independent,
     floor_formula="0",
     references=("Zbontar et al. 2021 (Barlow Twins)",),
     note="N rows vary independently in at most N − 1 dimensions: with fewer rows than dimensions "

@@ -181,7 +181,7 @@ def _collapse(tensors: dict[str, Tensor], variance_weight: float = 25.0, eps: fl
     return variance_weight * 2 * max(1 - eps**0.5, 0.0)
 
 
-def _floor(tensors: dict[str, Tensor], **_: object) -> float | None:
+def floor_if_independent(tensors: dict[str, Tensor], **_: object) -> float | None:
     """Return the minimum, known if N rows can vary in D dimensions independently."""
     count, width = tensors["first"].shape
     return 0.0 if count > width else None
@@ -289,7 +289,7 @@ VICREG = LossSpec(
     selectors=("itself",),
     collapse=_collapse,
     collapse_formula=r"2 \mu\, (1 - \sqrt\varepsilon)",
-    floor=_floor,
+    floor=floor_if_independent,
     floor_formula="0",
     references=("Bardes et al. 2022 (VICReg)",),
     note="With fewer rows than dimensions the covariance cannot be 0, so the minimum is unknown. "

@@ -190,19 +190,17 @@ def filtered(scenario: Scenario, place: float) -> Moment:
     """Find the pairs that a guide's filter leaves out."""
     plain = dataclasses.replace(scenario, loss="info_nce", parameters=(("temperature", 0.05),))
     e = explore(scenario if place else plain)
-    cells = batch_measures.masked_cells(e) if place else []
-    numbers = {
-        "masked": len(cells),
-        "false": batch_measures.false_negatives_among(e.batch, cells),
-        "loss": e.loss,
-    }
-    return Moment(numbers, (pictures.matrix(e),), e)
+    return _left_out(e, bool(place))
 
 
 def filtered_by_margin(scenario: Scenario, place: float) -> Moment:
     """Find the cells that a margin above the positive leaves out, without a guide."""
     e = explore(with_parameters(scenario, mask_above=QWEN_MARGIN) if place else scenario)
-    cells = batch_measures.masked_cells(e) if place else []
+    return _left_out(e, bool(place))
+
+
+def _left_out(e: Exploration, filters: bool) -> Moment:
+    cells = batch_measures.masked_cells(e) if filters else []
     numbers = {
         "masked": len(cells),
         "false": batch_measures.false_negatives_among(e.batch, cells),
