@@ -55,7 +55,7 @@ def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
         for place, line in enumerate(matrix.tolist())
     ]
     heads = [names.of_place(columns, place) for place in range(len(columns.items))]
-    return _csv([f"{found.name} ({facet})", *heads], body)
+    return csv_text([f"{found.name} ({facet})", *heads], body)
 
 
 def terms_csv(exploration: Exploration) -> str:
@@ -77,7 +77,7 @@ def terms_csv(exploration: Exploration) -> str:
         ]
         numbers = (exploration.heaviest[rank - 1].value, term.share, term.so_far)
         body.append([rank, *items, *map(csv_number, numbers)])
-    return _csv(["rank", *heads, "value", "weight", "cumulative_weight"], body)
+    return csv_text(["rank", *heads, "value", "weight", "cumulative_weight"], body)
 
 
 def suspects_csv(exploration: Exploration) -> str:
@@ -93,16 +93,16 @@ def suspects_csv(exploration: Exploration) -> str:
         ]
         for suspect in exploration.suspects
     ]
-    return _csv([*PAIR_HEADS, "contradicted_share", "fitting_label"], body)
+    return csv_text([*PAIR_HEADS, "contradicted_share", "fitting_label"], body)
 
 
 def corrected_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
     """Return the pairs after all corrections: a file that any page opens again."""
     pairs = corrected(source, corrections)
     if not pairs.labelled:
-        return _csv(["sentence1", "sentence2"], zip(pairs.first, pairs.second, strict=True))
+        return csv_text(["sentence1", "sentence2"], zip(pairs.first, pairs.second, strict=True))
     body = zip(pairs.first, pairs.second, map(csv_number, pairs.labels), strict=True)
-    return _csv(["sentence1", "sentence2", "score"], list(body))
+    return csv_text(["sentence1", "sentence2", "score"], list(body))
 
 
 def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
@@ -116,7 +116,7 @@ def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
         for first, second, label in listed
         if (first, second) in new_labels
     ]
-    return _csv(["sentence1", "sentence2", "score", "corrected"], body)
+    return csv_text(["sentence1", "sentence2", "score", "corrected"], body)
 
 
 def pairs_csv(exploration: Exploration) -> str:
@@ -135,7 +135,7 @@ def pairs_csv(exploration: Exploration) -> str:
         ]
         for pair, number in enumerate(pair_numbers(exploration))
     ]
-    return _csv([*PAIR_HEADS, *felt], body)
+    return csv_text([*PAIR_HEADS, *felt], body)
 
 
 def _known(value: float) -> object:
@@ -181,7 +181,8 @@ class _Names:
         return f"{self.pairs.first[pair]} | {self.pairs.second[pair]}" if pair >= 0 else ""
 
 
-def _csv(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
+def csv_text(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
+    """Return a table as the text of a file of CSV."""
     out = io.StringIO()
     write_csv(out, heads, body)
     return out.getvalue()

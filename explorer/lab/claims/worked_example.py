@@ -17,8 +17,8 @@ from lossprism.explorer.lab.claims.ordered_pair_common import exponents, loss_of
 
 # The source rounds vectors and results to three digits.
 THREE_DIGITS = Tolerance(0.0, 0.0015)
-# S1 eq. 49: the cosine and the weight that it takes, and the vector that it prints.
-PRINTED_COSINE, PRINTED_WEIGHT = 0.816, 0.5
+# S1 eq. 49: the weight that it takes, and the vector that it prints.
+PRINTED_WEIGHT = 0.5
 PRINTED_VECTOR = (0.236, 0.236, -0.472)
 
 

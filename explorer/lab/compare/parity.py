@@ -6,6 +6,7 @@ start from the same sentence vectors, and gradients are compared there.
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -389,18 +390,14 @@ def _note(own: LossSpec, convention: str) -> list[Sentence]:
 
 
 def _defined(spec: LossSpec, batch: Batch, dtype: torch.dtype) -> _Found:
-    def called(**inputs: Tensor) -> Tensor:
-        return spec.definition(**inputs, **spec.defaults)
-
+    called = functools.partial(spec.definition, **spec.defaults)
     return _found(called, spec.reads, batch, dtype, spec.score)
 
 
 def _beside(
     function: Callable[..., Tensor], spec: LossSpec, batch: Batch, exact: _Found
 ) -> Agreement:
-    def called(**inputs: Tensor) -> Tensor:
-        return function(**inputs, **spec.defaults)
-
+    called = functools.partial(function, **spec.defaults)
     ours = _found(called, spec.reads, batch, exact.gradient.dtype, spec.score)
     return _agreement(ours, exact)
 

@@ -17,6 +17,7 @@ from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.memory_use import bytes_of
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.response_types import Floats, Sparse
+from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.own_vectors import pictures_of
 
 MAX_LEVEL_LINES = 24
@@ -388,7 +389,7 @@ def _pair(session: LargeSession, place: int, side: Side, whole: bool = False) ->
     batch = session.batch
     entry = int(batch.entry[place])
     first, second = (
-        text if whole or len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
+        text if whole else shortened(text, LONGEST_SENTENCE)
         for text in (batch.first[entry], batch.second[entry])
     )
     return Pair(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.export.csv import write_csv
+from lossprism.explorer.export.csv import csv_text, write_csv
 from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.corrections import changes_of
 from lossprism.explorer.lab.large.pair_table import histogram
@@ -75,7 +75,7 @@ def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
         now = changes[entry]
         label = float(batch.labels[place])
         body.append([_row(batch, entry), *_words(batch, entry), label, "" if now is None else now])
-    return _text(["row", *SENTENCES, "corrected"], body)
+    return csv_text(["row", *SENTENCES, "corrected"], body)
 
 
 def terms_csv(session: LargeSession) -> str:
@@ -102,7 +102,7 @@ def terms_csv(session: LargeSession) -> str:
         for side in ("row", "column")
         for what in ("place", "pair", "sentence1", "sentence2", "score", "similarity")
     ]
-    return _text(["rank", *heads, "value", "weight", "cumulative_weight"], body)
+    return csv_text(["rank", *heads, "value", "weight", "cumulative_weight"], body)
 
 
 def histogram_csv(session: LargeSession) -> str:
@@ -114,7 +114,7 @@ def histogram_csv(session: LargeSession) -> str:
         for at, count in enumerate(counts)
     ]
     heads = ["label_from", "label_to", "similarity_from", "similarity_to", "pairs"]
-    return _text(heads, body)
+    return csv_text(heads, body)
 
 
 def figures_of(session: LargeSession, by: Judged) -> dict[str, object]:
@@ -144,7 +144,7 @@ def figures_csv(figures: dict[str, object]) -> str:
         [name, csv_number(value), ""] if isinstance(value, int | float) else [name, "", value]
         for name, value in figures.items()
     ]
-    return _text(["figure", "value", "text"], body)
+    return csv_text(["figure", "value", "text"], body)
 
 
 def _known(
@@ -192,9 +192,3 @@ def _file(path: Path, heads: Sequence[str], body: Iterable[Sequence[object]]) ->
         text.flush()
         text.detach()
     return path
-
-
-def _text(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
-    out = io.StringIO()
-    write_csv(out, heads, body)
-    return out.getvalue()

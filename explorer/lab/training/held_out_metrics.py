@@ -93,7 +93,7 @@ class HeldOut:
         labels differ or vectors are not finite."""
         if vectors is None or not self.is_positive:
             return None
-        unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
+        unit = _normed(torch.as_tensor(vectors))
         if not unit.isfinite().all():
             return None
         return own_places(unit, self.first, self.second, self.sentences)
@@ -104,7 +104,7 @@ class HeldOut:
         cross-encoder, the scores of the pairs."""
         if vectors is None:
             return float(scores.min()), float(scores.max())
-        unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
+        unit = _normed(torch.as_tensor(vectors))
         seconds = unit[self.second.unique()].T
         # The matrix of all held-out sentences may exceed the memory.
         ends = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]

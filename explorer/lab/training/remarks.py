@@ -16,11 +16,13 @@ from lossprism.explorer.lab.training.trend import trend_of
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.sources.cells import shortened
 
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1
 # Fewer steps than these show no trend.
 MIN_STEPS = 20
+SENTENCE_LETTERS = 60  # that a remark quotes
 # With fewer sentences there is no remark.
 MIN_SENTENCES = 10
 
@@ -78,7 +80,8 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
         return []
     names = ("label", "rank_before", "rank_after", "label_rank")
     values = {name: display_number(getattr(best, name), 3) for name in names}
-    values |= {"first": _clipped(best.first), "second": _clipped(best.second)}
+    texts = ("first", "second")
+    values |= {name: shortened(getattr(best, name), SENTENCE_LETTERS) for name in texts}
     return [Remark("run_pair", {**values, "count": len(outcome(runs.folder(name)).pairs)})]
 
 
@@ -132,7 +135,3 @@ def _mean_cosine(vectors: np.ndarray) -> float:
     unit, count = directions(vectors), len(vectors)
     together = float(np.square(unit.sum(axis=0)).sum() - np.square(unit).sum())
     return together / (count * (count - 1))
-
-
-def _clipped(text: str, letters: int = 60) -> str:
-    return text if len(text) <= letters else f"{text[: letters - 1]}…"

@@ -30,7 +30,7 @@ from lossprism.explorer.lab.training.unseen_pairs import Unseen
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
-from lossprism.explorer.runtime.response_types import Json, Setting
+from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
 
 # Digits after the point of a figure, and of a difference.
 LEAST_PLACES, MAX_PLACES = 3, 6
@@ -190,14 +190,7 @@ def table(
 
 def _file_of(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> OnFile:
     folders = [runs.folder(name) for group in groups for name in group.names.values()]
-    return OnFile(
-        name=unseen.name,
-        count=len(unseen.pairs),
-        total=unseen.total,
-        skipped=unseen.skipped,
-        sampled=unseen.sampled,
-        shared=unseen.shared(folders),
-    )
+    return as_answer(OnFile, unseen, count=len(unseen.pairs), shared=unseen.shared(folders))
 
 
 def _pairs_of(groups: Sequence[_Group], unseen: Unseen | None) -> Word:

@@ -252,12 +252,9 @@ class Runs:
 
     def _delete_oldest(self) -> None:
         """Remove those that ended longest ago where there are more than a hosted page keeps."""
-        ended = []
-        for run in all_runs(self.root):
-            if run.owner and not run.is_live():
-                ended.append((run.ticket, run))
-        ended.sort(key=lambda one: one[0], reverse=True)
-        for _, run in ended[int(budget("runs_kept")) :]:
+        ended = [run for run in all_runs(self.root) if run.owner and not run.is_live()]
+        ended.sort(key=lambda run: run.ticket, reverse=True)
+        for run in ended[int(budget("runs_kept")) :]:
             self._end(run)
 
     def _end(self, run: RunFolder) -> None:

@@ -5,7 +5,7 @@ import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Table } from "./scrolling_table.js";
 
-/** @typedef {import("../../wire").FormulaLine} Line */
+/** @typedef {import("../../wire").CodeLine} Line */
 /** @typedef {{ page: import("./state.js").ComparePage, lines: Line[] }} Listed */
 
 // A colour is never the only sign.

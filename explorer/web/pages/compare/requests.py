@@ -31,7 +31,7 @@ from lossprism.explorer.lab.compare.comparison_results import (
     Side,
 )
 from lossprism.explorer.lab.compare.formula_difference import (
-    Kind,
+    CodeLine,
     ParameterPair,
     StepPair,
     difference,
@@ -304,18 +304,6 @@ class InNumbers:
 
 
 @dataclass(frozen=True)
-class FormulaLine:
-    """A line of either listing, or one of both."""
-
-    kind: Kind
-    base_text: str
-    other_text: str
-    base_step: int | None
-    other_step: int | None
-    signature: bool
-
-
-@dataclass(frozen=True)
 class StepNumbers:
     """Name of a step, and its value on this batch."""
 
@@ -333,7 +321,7 @@ class Differing:
     formula: tuple[str, ...]
     steps: tuple[StepPair, ...]
     parameters: tuple[ParameterPair, ...]
-    code: list[FormulaLine]
+    code: tuple[CodeLine, ...]
     base: list[StepNumbers]
     other: list[StepNumbers]
     together: bool
@@ -358,7 +346,6 @@ def _formula(request: Json) -> Differing | SendRows:
     return as_answer(
         Differing,
         differs,
-        code=[as_answer(FormulaLine, one) for one in differs.code],
         base=_numbers(base),
         other=_numbers(other),
         empty=differs.is_empty,

@@ -81,8 +81,10 @@ def known_in(request: Json) -> Known:
     Raises Problem, naming the first that cannot be read.
     """
     typed = {name: _text(request, name) for name in ("loss", *COUNTS, *SETTINGS)}
-    provided: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
-    provided |= {name: _real(name, typed[name]) for name in SETTINGS}
+    provided: dict[str, Any] = {
+        name: _number(int, "doctor_count", name, typed[name]) for name in COUNTS
+    }
+    provided |= {name: _number(float, "doctor_number", name, typed[name]) for name in SETTINGS}
     return Known(loss=typed["loss"], **provided)
 
 
@@ -93,22 +95,14 @@ def _text(request: Json, name: str) -> str:
     return value.strip()
 
 
-def _whole(name: str, text: str) -> int | None:
+def _number(kind: type[int] | type[float], problem: str, name: str, text: str) -> float | None:
+    """Read a number of this kind, None where nothing was typed. Raises the problem of this key."""
     if not text:
         return None
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
-        raise Problem("doctor_count", name=name, value=quoted(text)) from None
-
-
-def _real(name: str, text: str) -> float | None:
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise Problem("doctor_number", name=name, value=quoted(text)) from None
+        raise Problem(problem, name=name, value=quoted(text)) from None
 
 
 SERVED = [served("explain", _explain), served("read_pasted", _read_pasted), *JOBS]

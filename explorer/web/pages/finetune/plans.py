@@ -13,7 +13,7 @@ from lossprism.explorer.lab.training.plan import RANGES, TrainingData, TrainingP
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import misfit, of_type, one_of
 from lossprism.explorer.sources import tables
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
@@ -191,8 +191,9 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
             columns=list(grid.columns),
             chosen={**dict.fromkeys(PAIR_ROLES, ""), **columns},
         )
-    return Upload(
-        encoding=table.encoding,
+    return as_answer(
+        Upload,
+        table,
         encodings=offered(lambda: content, table.encoding, encoding),
         file=token,
         name=name,
@@ -201,7 +202,5 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
         unread=[one for one in table.unread if one not in table.vectors],
         used=len(table.pairs),
         labelled=table.pairs.labelled,
-        inference=table.inference,
         notes=list(reading_notes(table)),
-        total=table.total,
     )

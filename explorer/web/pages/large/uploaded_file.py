@@ -9,7 +9,7 @@ from typing import Literal
 from lossprism.explorer.lab.large.files import FilePairs
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json, Sparse
+from lossprism.explorer.runtime.response_types import Json, Sparse, as_answer
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_parser import read_grid
@@ -74,21 +74,14 @@ def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
     """Return a file's columns, those in use, and skipped rows; `encoding` is the chosen one, "" for
     none."""
     count, skipped = read.skipped
-    return LargeFile(
-        encoding=read.encoding,
+    return as_answer(
+        LargeFile,
+        read,
         encodings=offered(content, read.encoding, encoding),
-        columns=read.columns,
-        chosen=read.chosen,
-        header=read.header,
-        total=read.total,
         used=len(read.labels),
-        limited=read.limited,
-        labelled=read.labelled,
-        inference=read.inference,
         notes=reading_notes(read),
         skipped=count,
         reasons=[SkippedRow.of(row, problem) for row, problem in skipped],
-        own_vectors=read.own_vectors,
     )
 
 
