@@ -140,8 +140,7 @@ def _requirements(plan: TrainingPlan) -> str:
 
 
 def _needs_embedded(plan: TrainingPlan) -> bool:
-    models = [plan.guide] * plan.asks_guide + [plan.teacher_model] * plan.asks_teacher
-    return any(is_embedded(name) for name in (plan.encoder, *models))
+    return any(map(is_embedded, starting_model.models_of(plan)))
 
 
 def _files(folder: Path, under: str) -> Iterable[tuple[str, bytes]]:
