@@ -247,6 +247,8 @@ PICTURES = {
 }
 
 
+# Of Explore, tests/browser/test_spotlight.py has the same in every run of the tests.
+@pytest.mark.thorough
 def test_the_picture_of_every_page_is_few_stops_of_the_keyboard_away(
     new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
 ) -> None:
@@ -262,7 +264,11 @@ def test_the_picture_of_every_page_is_few_stops_of_the_keyboard_away(
                 page.keyboard.press("Tab")
                 stops += 1
                 assert stops <= MOST_STOPS
-    # The buttons of the head are one stop; the arrow keys walk along them.
+
+
+def test_the_buttons_of_the_head_are_one_stop_and_the_arrow_keys_walk_along_them(
+    page: Page,
+) -> None:
     page.locator("#lp-language").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#lp-theme")).to_be_focused()
@@ -328,6 +334,8 @@ def test_the_version_stands_beside_the_name(page: Page) -> None:
     expect(page.locator("nav").get_by_text(VERSION, exact=True)).to_be_visible()
 
 
+# Of Explore, the next test has the same in every run of the tests.
+@pytest.mark.thorough
 def test_a_fingertip_hits_every_control(
     new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
 ) -> None:

@@ -135,7 +135,15 @@ PROMPTS = {"query_prompt": "query: ", "document_prompt": "passage: "}
 ALIKE = dict.fromkeys(PROMPTS, "query: ")
 
 
-@pytest.mark.parametrize("kind", RUNS)
+def cases(names, shown_by_others=()):
+    """Every case; those of which other cases take each step run in tests.release."""
+    return [
+        pytest.param(name, marks=pytest.mark.thorough if name in shown_by_others else ())
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("kind", cases(RUNS, shown_by_others=("cross",)))
 def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
     name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
     folder = unpacked(runs, name, tmp_path)
@@ -144,11 +152,14 @@ def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_p
     must_be_trained_again(runs, name, folder, result)
 
 
-@pytest.mark.parametrize("chosen", [{}, PROMPTS], ids=["plain", "prompts"])
+POSITIVES = {"plain": {}, "prompts": PROMPTS}
+
+
+@pytest.mark.parametrize("kind", cases(POSITIVES, shown_by_others=("plain",)))
 def test_the_script_of_positives_measures_how_queries_find_their_keys(
-    chosen, runs, trained, tmp_path
+    kind, runs, trained, tmp_path
 ):
-    name = trained(replace(PLAN, **chosen), positives())
+    name = trained(replace(PLAN, **POSITIVES[kind]), positives())
     folder = unpacked(runs, name, tmp_path)
     result = launched(str(folder / "train.py"), cwd=tmp_path)
     must_be_trained_again(runs, name, folder, result)
@@ -160,7 +171,7 @@ def test_the_script_of_positives_measures_how_queries_find_their_keys(
 LISTS = {"bi": {}, "cross": {"kind": "cross", "encoder": "bert", "loss": "binary_cross_entropy"}}
 
 
-@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("kind", cases(LISTS, shown_by_others=("bi",)))
 def test_the_script_of_lists_measures_how_they_are_ordered(kind, bert, runs, trained, tmp_path):
     pairs = drawn()
     if kind == "cross":
@@ -191,7 +202,7 @@ LEARNT = {
 }
 
 
-@pytest.mark.parametrize("case", LEARNT)
+@pytest.mark.parametrize("case", cases(LEARNT, shown_by_others=("lists", "teacher", "triplets")))
 def test_the_script_learns_from_lists_a_teacher_and_given_negatives(
     case, bert, runs, trained, tmp_path
 ):
@@ -245,7 +256,7 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize("requested", BESIDE)
+@pytest.mark.parametrize("requested", cases(BESIDE, shown_by_others=("teacher_model",)))
 def test_the_script_asks_a_guide_or_a_teacher_with_the_library_alone(
     requested, bert, runs, trained, tmp_path
 ):
