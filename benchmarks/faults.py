@@ -39,7 +39,10 @@ FILE = b"sentence1,sentence2,score\na cat,a dog,1\na bird,a fish,0\n"
 HELD = (
     ("kill −9 of a training", "tests/process/training/test_runs.py"),
     ("kill −9 of an encoding", "tests/process/test_encoding_killed.py"),
-    ("clock set back", "tests/unit/lab/training/test_runs.py, tests/unit/runtime/test_files.py"),
+    (
+        "clock set back",
+        "tests/unit/lab/training/test_runs.py, tests/unit/runtime/test_atomic_files.py",
+    ),
 )
 
 

@@ -27,15 +27,15 @@ PACKAGES = (
 )
 TORCHLESS_TESTS = (
     "tests/test_structure.py",
-    "tests/unit/runtime/test_numbers.py",
-    "tests/unit/runtime/test_parsing.py",
+    "tests/unit/runtime/test_number_format.py",
+    "tests/unit/runtime/test_python_parsing.py",
     "tests/unit/runtime/test_redaction.py",
     "tests/unit/runtime/test_validation.py",
     "tests/unit/scripts/test_command_line.py",
     "tests/unit/sources/test_text_encodings.py",
-    "tests/unit/sources/test_forms.py",
+    "tests/unit/sources/test_nested_forms.py",
     "tests/unit/sources/test_label_kinds.py",
-    "tests/unit/sources/test_positives.py",
+    "tests/unit/sources/test_pairs_without_labels.py",
 )
 
 

@@ -19,8 +19,8 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.web.pages.large import takeaway_and_remarks
 from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
 from tests.hostile import TEXTS
-from tests.unit.export.test_hostile import LOSSES, SVGS, explored, taken
-from tests.unit.lab.training.test_card import SUMMARY
+from tests.unit.export.test_hostile_texts import LOSSES, SVGS, explored, taken
+from tests.unit.lab.training.test_model_card import SUMMARY
 
 pytestmark = pytest.mark.browser
 

@@ -109,8 +109,8 @@ def test_losses_and_a_convention_of_each_group(page: Page, subtests: pytest.Subt
     with redrawn(page):
         page.select_option("#lp-example", "graded_lists")  # on which every loss can run
     # That the formulas of all losses and conventions can be drawn, tests/process/test_formulas.py
-    # shows, what is drawn of their steps tests/unit/export, and tests/unit/core/test_live.py that
-    # the numbers of each are there: the page is shown the most of each group.
+    # shows, what is drawn of their steps tests/unit/export, and that the numbers of each are there
+    # tests/unit/core/test_live_formulas.py: the page is shown the most of each group.
     able = [spec for spec in LOSSES.values() if "teacher_vectors" not in spec.needs]  # no example's
     of_groups = {spec.group: spec for spec in able if drawn_apart(spec)}
     fullest = {spec.group: spec for spec in sorted(able, key=lambda one: len(one.parameters))}

@@ -77,7 +77,7 @@ def test_the_heaviest_cell_is_marked_and_shown_with_its_sentences(untouched: Pag
 
 
 def test_the_lever_changes_what_is_seen(page: Page) -> None:
-    """tests/unit/core/test_parameters.py has the same of the weights of other losses."""
+    """tests/unit/core/test_parameters_off.py has the same of the weights of other losses."""
     choose(page, "info_nce")
     name = page.locator(LEVER).get_attribute("data-parameter")
     box = slider(page, name)[1]

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 from tests import warm
 from tests.browser.reading import PAGE, choose, loss_shown, redrawn, settle, unfold
 from tests.sentences import wording
-from tests.unit.export.test_interactive import data_in
+from tests.unit.export.test_interactive_figure import data_in
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]

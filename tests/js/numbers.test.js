@@ -27,7 +27,7 @@ test("a number as the server writes it: words for what JSON lacks", () => {
   ]);
 });
 
-// The cases of tests/unit/runtime/test_numbers.py too: both sides write alike.
+// The cases of tests/unit/runtime/test_number_format.py too: both sides write alike.
 const cases = JSON.parse(readFileSync(new URL("../data/numbers.json", import.meta.url), "utf8"));
 for (const [name, write] of Object.entries({ show, grouped, percent, fixed, signed })) {
   for (const [...given] of cases[name]) {

@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.core.scenario import Scenario
 from tests import warm
-from tests.unit.export.test_interactive import data_in
+from tests.unit.export.test_interactive_figure import data_in
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -22,7 +22,7 @@ from lossprism.losses.modules import CosentLoss
 from lossprism.version import VERSION
 from tests.browser.serving import STOP_S
 from tests.type_checks import check_users_files
-from tests.unit.export.test_interactive import data_in
+from tests.unit.export.test_interactive_figure import data_in
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where the wheel has each of them: below `lossprism`, and below what of the repository.

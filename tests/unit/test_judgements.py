@@ -26,33 +26,37 @@ def of_prefix(prefix, test):
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
-    "doctor.data.near_duplicates": "test_encoded.py::test_what_was_planted_is_counted",
-    "doctor.data.false_negatives": "test_encoded.py::test_what_was_planted_is_counted",
-    "doctor.data.inference_labels": "test_reading.py::test_kinds_of_inference_are_no_degrees",
+    "doctor.data.near_duplicates": "test_encoder_checks.py::test_what_was_planted_is_counted",
+    "doctor.data.false_negatives": "test_encoder_checks.py::test_what_was_planted_is_counted",
+    "doctor.data.inference_labels": (
+        "test_dataset_reader.py::test_kinds_of_inference_are_no_degrees"
+    ),
     **of_prefix(
         "doctor.relative.",
-        "test_explain.py::test_losses_without_a_definition_here_are_known",
+        "test_number_explanation.py::test_losses_without_a_definition_here_are_known",
     ),
-    "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
+    "remark.same_text": "test_duplicate_negatives.py::test_the_shares_are_those_of_the_softmax",
     **dict.fromkeys(
         ("doctor.data.margin_beyond", "doctor.run.margin_beyond"),
-        "test_data.py::test_a_margin_that_no_two_vectors_have",
+        "test_pair_dataset_checks.py::test_a_margin_that_no_two_vectors_have",
     ),
     "doctor.data.negative_is_own": (
         "test_cleaning.py::test_a_negative_that_is_its_own_positive_is_named_by_its_row"
     ),
     **of_prefix(
         "doctor.similarities.",
-        "test_similarities.py::test_the_change_is_what_the_numbers_say",
+        "test_similarity_gap.py::test_the_change_is_what_the_numbers_say",
     ),
-    "doctor.data.margins_out_of_reach": "test_data.py::test_margins_that_no_cosines_have",
+    "doctor.data.margins_out_of_reach": (
+        "test_pair_dataset_checks.py::test_margins_that_no_cosines_have"
+    ),
     **dict.fromkeys(
         ("remark.alone", "remark.all_alone"),
         "test_remarks.py::test_sentences_without_another_of_their_class_are_counted",
     ),
     "remark.labels_outside": "test_remarks.py::test_labels_that_a_convention_takes_as_they_are",
-    "remark.same_text_floor": "test_same_text.py::test_duplicates_bound_the_minimum",
-    "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
+    "remark.same_text_floor": "test_duplicate_negatives.py::test_duplicates_bound_the_minimum",
+    "remark.same_text_left_out": "test_duplicate_negatives.py::test_left_out_they_are_counted",
     **dict.fromkeys(
         ("remark.run_closer", "remark.run_apart"),
         "test_remarks.py::test_all_held_out_sentences_show_whether_they_drew_closer",
@@ -67,24 +71,26 @@ ELSEWHERE = {
     "remark.verdict_alike": "test_remarks.py::test_models_that_order_these_pairs_alike",
     **dict.fromkeys(
         ("remark.verdict_not_tuned", "remark.verdict_setting"),
-        "test_tuning.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
+        "test_loss_setting_effect.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
     ),
-    "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
+    "remark.verdict_other_pairs": (
+        "test_run_comparison.py::test_other_held_out_pairs_do_not_compare"
+    ),
     **of_prefix(
         "sweep.",
         "verdicts.test.js::two rules agree where a range of the band holds what the other advises, "
         "and nowhere else",
     ),
-    "ui.heaviest_note": "test_diagnostics.py::test_nine_of_ten_equal_terms_are_active",
-    "large.heaviest_note": "test_heaviest.py::test_among_a_million",
+    "ui.heaviest_note": "test_trace_diagnostics.py::test_nine_of_ten_equal_terms_are_active",
+    "large.heaviest_note": "test_heaviest_terms.py::test_among_a_million",
     **of_prefix(
         "large.concentrated",
         "verdicts.test.js::where the weight is, is said of all blocks or of those in view, and not "
         "of too few",
     ),
-    "finetune.verdict_best": "test_compare.py::test_mean_spread_and_difference",
+    "finetune.verdict_best": "test_run_comparison.py::test_mean_spread_and_difference",
     "finetune.few_queries": (
-        "test_influence.py::test_one_query_moves_the_share_of_those_found_by_its_own"
+        "test_pair_influence.py::test_one_query_moves_the_share_of_those_found_by_its_own"
     ),
     "ui.suspects_equal": "corrections.test.js::an empty list says why it is empty",
     "ui.suspects_against": "corrections.test.js::an empty list says why it is empty",
@@ -94,16 +100,21 @@ ELSEWHERE = {
     "finetune.alarm": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
     "finetune.alarm_cross": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
     **of_prefix(
-        "compare.apart.", "test_sides.py::test_the_pair_is_the_one_whose_shares_differ_most"
+        "compare.apart.",
+        "test_compared_losses.py::test_the_pair_is_the_one_whose_shares_differ_most",
     ),
-    **of_prefix("compare.other.", "test_sides.py::test_what_must_not_be_compared_says_why"),
+    **of_prefix(
+        "compare.other.", "test_compared_losses.py::test_what_must_not_be_compared_says_why"
+    ),
     **dict.fromkeys(
         ("compare.comparable_of", "compare.same_formula"),
         "test_page.py::test_a_loss_and_itself_are_one_formula",
     ),
     "compare.not_beside": "test_page.py::test_the_page_shows_what_is_computed",
-    "compare.factor": "test_sides.py::test_one_factor_between_two_conventions_is_found",
-    "compare.value_ratio": "test_sides.py::test_one_factor_between_two_conventions_is_found",
+    "compare.factor": "test_compared_losses.py::test_one_factor_between_two_conventions_is_found",
+    "compare.value_ratio": (
+        "test_compared_losses.py::test_one_factor_between_two_conventions_is_found"
+    ),
     **dict.fromkeys(
         ("compare.vary.falls", "compare.vary.dips", "compare.vary.none_falls"),
         "verdicts.test.js::of each loss it is said whether it falls on its way to one point, is "
@@ -128,7 +139,8 @@ ELSEWHERE = {
     ),
     **of_prefix(
         "doctor.suited.",
-        "test_suitable_losses.py::test_every_reason_is_given_where_it_holds_and_not_where_it_does_not",
+        "test_suitable_losses.py::"
+        "test_every_reason_is_given_where_it_holds_and_not_where_it_does_not",
     ),
     **of_prefix(
         "doctor.suited.none",
@@ -136,25 +148,29 @@ ELSEWHERE = {
     ),
     **of_prefix("doctor.multiple.", "test_log_values.py::test_a_multiple_is_named_by_its_factor"),
     **of_prefix("doctor.chance.", "test_log_values.py::test_chance_levels_are_named"),
-    **of_prefix("doctor.standing.", "test_explain.py::test_where_a_number_stands"),
+    **of_prefix("doctor.standing.", "test_number_explanation.py::test_where_a_number_stands"),
     **dict.fromkeys(
         ("doctor.standing.above", "doctor.standing.above_sharp", "doctor.standing.starting"),
-        "test_explain.py::test_above_collapse_no_sentence_judges_the_embeddings",
+        "test_number_explanation.py::test_above_collapse_no_sentence_judges_the_embeddings",
     ),
     "doctor.standing.collapse_near": "test_log_values.py::test_near_collapse_is_log_noise",
-    **of_prefix("doctor.nothing.", "test_explain.py::test_a_loss_that_is_zero_at_collapse"),
+    **of_prefix(
+        "doctor.nothing.", "test_number_explanation.py::test_a_loss_that_is_zero_at_collapse"
+    ),
     **dict.fromkeys(
         ("doctor.collapse", "doctor.collapse_start", "doctor.start", "doctor.floor"),
-        "test_explain.py::test_questions_of_people_are_answered",
+        "test_number_explanation.py::test_questions_of_people_are_answered",
     ),
     "doctor.copies": (
-        "test_explain.py::test_a_positive_that_stands_three_times_among_its_candidates"
+        "test_number_explanation.py::test_a_positive_that_stands_three_times_among_its_candidates"
     ),
-    "doctor.margin_beyond": "test_explain.py::test_a_minimum_left_by_a_margin_is_reported_as_that",
-    "doctor.copied": "test_explain.py::test_duplicates_are_reported_for_a_named_loss",
-    "doctor.below_zero": "test_explain.py::test_below_zero",
-    "doctor.below_zero_fault": "test_explain.py::test_below_zero",
-    "doctor.below_zero_labels": "test_explain.py::test_below_zero_by_labels_outside",
+    "doctor.margin_beyond": (
+        "test_number_explanation.py::test_a_minimum_left_by_a_margin_is_reported_as_that"
+    ),
+    "doctor.copied": "test_number_explanation.py::test_duplicates_are_reported_for_a_named_loss",
+    "doctor.below_zero": "test_number_explanation.py::test_below_zero",
+    "doctor.below_zero_fault": "test_number_explanation.py::test_below_zero",
+    "doctor.below_zero_labels": "test_number_explanation.py::test_below_zero_by_labels_outside",
     **of_prefix(
         "doctor.none_helps.", "test_remedies.py::test_where_nothing_helps_nothing_is_advised"
     ),
@@ -162,33 +178,35 @@ ELSEWHERE = {
         (f"doctor.none_helps.{n}" for n in MINING_HELPS),
         "test_remedies.py::test_mining_is_advised_where_there_is_a_text_to_mine",
     ),
-    "doctor.none_found": "test_data.py::test_nothing_is_invented",
-    "doctor.examined_none": "test_data.py::test_nothing_is_invented",
-    "doctor.class.examined_none": "test_classes.py::test_nothing_is_invented",
-    "doctor.none_found_encoded": "test_encoded.py::test_nothing_is_invented",
+    "doctor.none_found": "test_pair_dataset_checks.py::test_nothing_is_invented",
+    "doctor.examined_none": "test_pair_dataset_checks.py::test_nothing_is_invented",
+    "doctor.class.examined_none": "test_class_dataset_checks.py::test_nothing_is_invented",
+    "doctor.none_found_encoded": "test_encoder_checks.py::test_nothing_is_invented",
     **{
         f"doctor.data.{name}": f"test_{test}"
         for test, names in {
-            "data.py::test_meetings_are_what_batches_have": (
+            "pair_dataset_checks.py::test_meetings_are_what_batches_have": (
                 "twins twins_met batches_without_positive"
             ),
-            "classes.py::test_rows_without_another_of_their_class_are_what_batches_have": (
-                "rows_alone"
-            ),
-            "classes.py::test_what_was_planted_is_found_and_nothing_else": (
+            "class_dataset_checks.py::"
+            "test_rows_without_another_of_their_class_are_what_batches_have": ("rows_alone"),
+            "class_dataset_checks.py::test_what_was_planted_is_found_and_nothing_else": (
                 "class_spellings classes_of_one one_class texts_again texts_in_classes"
             ),
-            "encoded.py::test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens": (
+            "encoder_checks.py::"
+            "test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens": (
                 "tokens_cut_off"
             ),
-            "data.py::test_what_labels_cannot_teach": (
+            "pair_dataset_checks.py::test_what_labels_cannot_teach": (
                 "degrees_lost labels_out_of_reach labels_outside lists_of_one_label "
                 "lists_without_positive groups_without_negative no_labels no_negative no_positive "
                 "no_teacher "
                 "one_label lists_of_one"
             ),
-            "conflicts.py::test_labels_within_a_tenth_of_the_scale_are_noise": "rater_noise",
-            "data.py::test_what_was_planted_is_found_and_nothing_else": (
+            "conflicting_labels.py::test_labels_within_a_tenth_of_the_scale_are_noise": (
+                "rater_noise"
+            ),
+            "pair_dataset_checks.py::test_what_was_planted_is_found_and_nothing_else": (
                 "conflicting_labels copies cut_off mixed_scripts not_latin same_on_both_sides "
                 "two_scripts"
             ),
@@ -196,14 +214,18 @@ ELSEWHERE = {
         for name in names.split()
     },
     **of_prefix("compare.answer.", "test_answers.py::test_another_batch_has_another_answer"),
-    "compare.because.none_lower": "test_sides.py::test_limits_of_the_lowest_label_are_reported",
-    "compare.because.none_higher": "test_sides.py::test_limits_of_the_highest_label_are_reported",
-    "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
-    "compare.because.not_positive": "test_sides.py::test_a_pair_that_is_no_positive",
-    "doctor.run.gradient_not_finite": (
-        "test_missing.py::test_a_gradient_that_is_none_beside_a_loss_that_is_one"
+    "compare.because.none_lower": (
+        "test_compared_losses.py::test_limits_of_the_lowest_label_are_reported"
     ),
-    "doctor.run.stops": "test_missing.py::test_a_loss_that_is_not_logged_any_more",
+    "compare.because.none_higher": (
+        "test_compared_losses.py::test_limits_of_the_highest_label_are_reported"
+    ),
+    "compare.because.no_weight": "test_compared_losses.py::test_terms_without_weight_are_counted",
+    "compare.because.not_positive": "test_compared_losses.py::test_a_pair_that_is_no_positive",
+    "doctor.run.gradient_not_finite": (
+        "test_missing_values.py::test_a_gradient_that_is_none_beside_a_loss_that_is_one"
+    ),
+    "doctor.run.stops": "test_missing_values.py::test_a_loss_that_is_not_logged_any_more",
     **{
         f"doctor.run.{name}": f"test_findings.py::{test}"
         for test, names in {

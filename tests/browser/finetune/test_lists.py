@@ -25,7 +25,7 @@ from tests.browser.finetune.steering import (
 )
 from tests.sentences import wording
 from tests.unit.lab.training.conftest import SUMMARY
-from tests.unit.lab.training.test_in_lists import drawn, rows
+from tests.unit.lab.training.test_list_metrics import drawn, rows
 
 pytestmark = pytest.mark.browser
 

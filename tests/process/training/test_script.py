@@ -27,7 +27,7 @@ from tests.browser.serving import free_port
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import corpus as whole_lists
 from tests.unit.lab.training.taught import triplets
-from tests.unit.lab.training.test_in_lists import drawn, rows
+from tests.unit.lab.training.test_list_metrics import drawn, rows
 from tests.unit.lab.training.test_positives import PLAN, positives
 
 PACKAGE = Path(losses.__file__).parent

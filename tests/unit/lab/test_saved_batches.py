@@ -21,7 +21,7 @@ from lossprism.losses.sentence_transformers import PrismCallback
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.sentences import pattern_of, raises_problem
 from tests.tiny import save_bert, static_model
-from tests.unit.losses.test_prism import rows, trained
+from tests.unit.losses.test_callback import rows, trained
 
 KINDS = {
     "CoSENT": ("scored", lambda m: bi.CoSENTLoss(m, scale=10)),

@@ -7,7 +7,7 @@ import pytest
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import TWO_WAY_INFERENCE, YES_NO
 from lossprism.explorer.sources.tables import Table, from_rows, read_table
-from tests.unit.sources.test_positives import as_file
+from tests.unit.sources.test_pairs_without_labels import as_file
 
 NAMES = ("sentence1", "sentence2", "label")
 INFERENCE_NAMES = ("premise", "hypothesis", "label")

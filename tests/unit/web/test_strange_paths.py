@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import locate
 from tests import wire
 from tests.expected import FILE, known_requests, requests_of
-from tests.unit.web.test_leave import LOSS_OF
+from tests.unit.web.test_owner_permissions import LOSS_OF
 
 pytestmark = pytest.mark.encoder
 

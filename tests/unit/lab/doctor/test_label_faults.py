@@ -12,8 +12,8 @@ from lossprism.explorer.lab.doctor.losses_without_definition import relative_cal
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.sources.pairs import Pairs
-from tests.unit.lab.doctor.test_data import COUNT, clean_pairs, positives
-from tests.unit.sources.test_positives import as_file
+from tests.unit.lab.doctor.test_pair_dataset_checks import COUNT, clean_pairs, positives
+from tests.unit.sources.test_pairs_without_labels import as_file
 
 OUTSIDE = {"labels_outside", "labels_out_of_reach"}
 

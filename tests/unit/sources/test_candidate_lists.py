@@ -9,7 +9,7 @@ import math
 import pytest
 
 from lossprism.explorer.sources.tables import read_table
-from tests.unit.sources.test_positives import as_file, delimited
+from tests.unit.sources.test_pairs_without_labels import as_file, delimited
 
 ROWS = [
     ("how tall", ["8848 m", "very tall", "ten"], [3, 1, 0]),

@@ -14,7 +14,7 @@ from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.sources.table_parser import read_grid
 from lossprism.explorer.sources.tables import Table, read_file, read_table
 from tests.sentences import pattern_of, raises_problem
-from tests.unit.sources.test_positives import as_file
+from tests.unit.sources.test_pairs_without_labels import as_file
 
 INPUTS = Path(__file__).resolve().parents[4] / "shared" / "inputs"
 # By the name of a file of people's own: how many pairs, and which of them are positive.

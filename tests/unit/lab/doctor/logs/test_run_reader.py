@@ -21,7 +21,7 @@ from lossprism.losses.sentence_transformers import PrismCallback
 from lossprism.losses.sentence_transformers.class_recognition import CALLBACK_RECORD
 from tests.sentences import raises_problem
 from tests.tiny import static_model
-from tests.unit.losses.test_prism import BATCH, rows, trained
+from tests.unit.losses.test_callback import BATCH, rows, trained
 
 WRITTEN = Path(__file__).parents[4] / "data" / "runs"
 

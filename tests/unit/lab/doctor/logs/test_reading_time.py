@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.logs.run_reader import read_content
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import delimited, table_parser
-from tests.unit.lab.doctor.logs.test_read import FIRST, event, record
+from tests.unit.lab.doctor.logs.test_run_reader import FIRST, event, record
 from tests.unit.sources.test_odd_files import calls_of
 
 SECONDS_A_MIB = 6.0  # of a processor; a tenth to a third of it where nothing else is done

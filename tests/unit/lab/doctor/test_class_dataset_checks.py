@@ -32,7 +32,7 @@ from lossprism.explorer.sources import tables
 from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
-from tests.unit.sources.test_positives import as_file
+from tests.unit.sources.test_pairs_without_labels import as_file
 
 
 def quiet(what, done, total):

@@ -15,7 +15,7 @@ from lossprism.explorer.export.code import equivalent
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LOSSES
-from tests.unit.core.test_same_text import cells_of, explored, same_text_of
+from tests.unit.core.test_duplicate_negatives import cells_of, explored, same_text_of
 
 ON_HALVES = "matryoshka(info_nce,6,2)"
 
