@@ -79,14 +79,14 @@ def collapse_range(loss: ConfiguredLoss, known: Known, assumed: str) -> Collapse
     """Return the values at collapse with labels other than `assumed`; None where fewer than two
     are known."""
     most, layouts = _layouts_by_labels(loss, known, assumed)
-    values = (reference_value(loss, COLLAPSE, one) for one in layouts)
-    found = [value for value in values if value is not None]
-    if len(found) < 2:
+    values = [reference_value(loss, COLLAPSE, one) for one in layouts]
+    known_values = [value for value in values if value is not None]
+    if len(known_values) < 2:
         return None
     graded = None
     if assumed == "halves":
         graded = reference_value(loss, COLLAPSE, Layout(layouts[0].pairs, graded=True))
-    return CollapseRange(min(found), max(found), most, graded)
+    return CollapseRange(min(known_values), max(known_values), most, graded)
 
 
 def _layouts_by_labels(

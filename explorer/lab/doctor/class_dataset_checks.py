@@ -241,8 +241,8 @@ def read_classes(
     if not of:
         raise Problem("no_pairs")
     places = np.array(of, dtype=np.int64)
-    found = figures_of(texts, lambda done: report("numbering", done, len(of)))
-    (numbers,) = ids_of(found.hashes)
+    figures = figures_of(texts, lambda done: report("numbering", done, len(of)))
+    (numbers,) = ids_of(figures.hashes)
     used = {"text": grid.columns[text], "class": grid.columns[kind]}
     how = (grid.columns, grid.header, grid.encoding, grid.left_lines)
     return ClassTable(
@@ -260,15 +260,15 @@ def read_classes(
 
 def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
     """Return the positions of the chosen columns. Raises Problem for an impossible choice."""
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for role, column in columns.items():
         if role not in CLASS_ROLES:
             raise Problem("column_role_unknown", role=role)
         place = position_of(grid.columns, column)
-        if place in found.values():
+        if place in positions.values():
             raise Problem("column_chosen_twice", about="chosen_columns", column=column)
-        found[role] = place
-    return found
+        positions[role] = place
+    return positions
 
 
 def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:

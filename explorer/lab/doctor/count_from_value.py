@@ -60,9 +60,9 @@ def round_counts(value_at: ValueAt, known: Points, value: float, near: float) ->
         if value + near < min(at_low, at_high) or value - near > max(at_low, at_high):
             continue
         for power in range(low.bit_length() - 1, high.bit_length()):
-            found = value_at(2**power) if low <= 2**power <= high else None
-            if found is not None and abs(found - value) <= near:
-                yield Fit(2**power, found, found - value)
+            at_count = value_at(2**power) if low <= 2**power <= high else None
+            if at_count is not None and abs(at_count - value) <= near:
+                yield Fit(2**power, at_count, at_count - value)
 
 
 def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float) -> Iterator[Fit]:
@@ -85,9 +85,9 @@ def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float
         last = _first_beyond(value_at, from_first, high, ends[1], rises, strict=True) - 1
         if first <= last:
             count = roundest(first, last)
-            found = value_at(count)
-            if found is not None and abs(found - value) <= tolerance:
-                yield Fit(count, found, found - value)
+            at_count = value_at(count)
+            if at_count is not None and abs(at_count - value) <= tolerance:
+                yield Fit(count, at_count, at_count - value)
     if len(known) == 1 and abs(known[0][1] - value) <= tolerance:
         yield Fit(*known[0], known[0][1] - value)
 
@@ -99,11 +99,11 @@ def nearest_count(value_at: ValueAt, known: Points, value: float) -> Fit | None:
         if min(low[1], high[1]) <= value <= max(low[1], high[1]):
             place = _first_beyond(value_at, low, high, value, high[1] > low[1], strict=False)
             tried += [
-                (count, found)
+                (count, at_count)
                 for count in (place - 1, place)
-                if low[0] <= count <= high[0] and (found := value_at(count)) is not None
+                if low[0] <= count <= high[0] and (at_count := value_at(count)) is not None
             ]
-    fits = (Fit(count, found, found - value) for count, found in tried)
+    fits = (Fit(count, at_count, at_count - value) for count, at_count in tried)
     return min(fits, key=lambda fit: abs(fit.gap), default=None)
 
 

@@ -35,10 +35,10 @@ def rows_link(profile: Profile, places: Iterable[int], loss: str) -> str:
 
 
 def _fitting(places: Iterable[int], scenario_of: Callable[[list[int]], Scenario]) -> str:
-    found = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
+    distinct = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
     for letters in TEXT_LETTERS:
-        kept = found
-        while len(kept) >= max(2, min(MIN_ROWS, len(found))):
+        kept = distinct
+        while len(kept) >= max(2, min(MIN_ROWS, len(distinct))):
             shown = _begun(scenario_of(kept), letters)
             if shown is not None and len(link := shown.to_link()) <= LINK_LETTERS:
                 return link

@@ -29,9 +29,7 @@ MAX_FINDINGS, MAX_LOSSES = 8, 16  # of an answer, and of each of its findings
 UNKNOWN_COUNTS = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dimension")
 
 
-def lines(
-    explanation: Explanation, language: str = "en", most: int = MAX_FINDINGS
-) -> Iterator[str]:
+def lines(explanation: Explanation, language: str = "en") -> Iterator[str]:
     """Yield the report of a number: its position, then each finding with its reasons, likeliest
     first."""
     if explanation.count > 1:
@@ -46,7 +44,7 @@ def lines(
         return
     if not explanation.findings:
         yield no_finding_sentence(explanation, language)
-    shown = (explanation.findings or explanation.nearest)[:most]
+    shown = listed(explanation)
     for place, finding in enumerate(shown):
         following = shown[place + 1] if place + 1 < len(shown) and explanation.findings else None
         if explanation.findings and not finding.exact:

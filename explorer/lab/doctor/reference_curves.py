@@ -67,13 +67,13 @@ def curves_of(losses: tuple[ConfiguredLoss, ...], known: Known) -> tuple[Curve, 
     values: dict[tuple, Values] = {}
     for loss in losses:
         jobs.check()
-        for kind, axis, found in _lines_of(loss, known):
-            is_constant = found.constant is not None
+        for kind, axis, along_axis in _lines_of(loss, known):
+            is_constant = along_axis.constant is not None
             counted, most = ("", 1) if is_constant else (axis.counted, axis.most)
-            key = (kind, counted, axis.least, most, _in_ten_digits(found.sample))
+            key = (kind, counted, axis.least, most, _in_ten_digits(along_axis.sample))
             members.setdefault(key, []).append((loss, axis))
-            values.setdefault(key, found)
-    return tuple(Curve(key[0], tuple(found), *values[key]) for key, found in members.items())
+            values.setdefault(key, along_axis)
+    return tuple(Curve(key[0], tuple(along), *values[key]) for key, along in members.items())
 
 
 def _lines_of(loss: ConfiguredLoss, known: Known) -> Iterator[tuple[str, Axis, Values]]:

@@ -19,7 +19,7 @@ from lossprism.explorer.runtime.limits import NAMED_RUNS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, as_answer
-from lossprism.explorer.runtime.validation import finite, misfit, of_type, one_of, texts
+from lossprism.explorer.runtime.validation import of_type, one_of, texts, within
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.claims.state_entries import SCALES
 
@@ -126,17 +126,11 @@ def _scenario_in(request: Json) -> Scenario:
     return Scenario.from_link(link) if link else Scenario()
 
 
-def _scale_in(request: Json) -> float:
-    scale = finite(request.get("scale", 20.0), "scale")
-    if not SCALES[0] <= scale <= SCALES[1]:
-        raise misfit("scale", scale)
-    return scale
-
-
 def _row(request: Json) -> ClaimRow:
     """{claim, scale, scene: a link of Explore or ""} → the claim on the source's numbers, and on
     the batch of that scenario."""
-    claim, scale = _claim_in(request, claims()), _scale_in(request)
+    claim = _claim_in(request, claims())
+    scale = within(*SCALES)(request.get("scale", 20.0), "scale")
     scenario = _scenario_in(request)
     with jobs.in_turn():
         own, tried = checks_of(claim.name)[0], verdicts(claim.name)

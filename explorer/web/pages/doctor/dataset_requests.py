@@ -25,12 +25,12 @@ from lossprism.explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN,
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
 from lossprism.explorer.locale import language_of
-from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime import uploads, validation
 from lossprism.explorer.runtime.downloads import Download, new_download
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
+from lossprism.explorer.runtime.validation import finite, of_type, one_of, optional
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.web.page_requests import (
@@ -76,7 +76,7 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
     what is the matter, which losses can learn from it, and how the file was read; of texts with
     classes what is the matter with these; or what there is to choose from."""
     source, loss, batch, language = _common_in(request)
-    tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
+    tokens = validation.within(*TOKENS)(request.get("tokens", USUAL_TOKENS), "tokens")
     margin = optional(finite)(request.get("margin"), "margin")
 
     def answer(read: Table) -> Examination:
@@ -101,7 +101,7 @@ def _common_in(request: Json) -> tuple[Source, ConfiguredLoss, int, str]:
     language."""
     source = read_source(request.get("source", {}))
     loss = single_loss(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
-    batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
+    batch = validation.within(*BATCHES)(request.get("batch", FIRST_BATCH), "batch")
     return source, loss, batch, language_of(request.get("language"))
 
 
@@ -110,30 +110,23 @@ def _encode(request: Json) -> EncodedData | Working:
     can tell of the dataset."""
     source, loss, batch, language = _common_in(request)
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
-    most = _within(ENCODED_LIMITS, request.get("most", USUAL_ENCODED_PAIRS), "most")
+    max_pairs = validation.within(*ENCODED_LIMITS)(request.get("most", USUAL_ENCODED_PAIRS), "most")
 
     def answer(read_and_seen: tuple[Read, Seen]) -> EncodedData:
         read, seen = read_and_seen
         return encoded(read, seen, loss, batch, language)
 
-    return answer_when_done(_start_looking(source, encoder, most), answer)
+    return answer_when_done(_start_looking(source, encoder, max_pairs), answer)
 
 
-def _start_looking(source: Source, encoder: str, most: int) -> Job:
+def _start_looking(source: Source, encoder: str, max_pairs: int) -> Job:
     """Start encoding the pairs, whatever the loss."""
 
     def work(report: Report) -> tuple[Read, Seen]:
         read = pairs_only(within(lambda: start_reading(source), report))
-        return read, look(read.profile, encoder, most, report)
+        return read, look(read.profile, encoder, max_pairs, report)
 
-    return _seen.start((source, visitor(), encoder, most), work)
-
-
-def _within(ends: tuple[int, int], sent: object, name: str) -> int:
-    value = integer(sent, name)
-    if not ends[0] <= value <= ends[1]:
-        raise misfit(name, sent)
-    return value
+    return _seen.start((source, visitor(), encoder, max_pairs), work)
 
 
 # ---- What can be taken away ----------------------------------------------------------------------
@@ -168,16 +161,18 @@ def _mine(request: Json) -> Download | Working:
     of triplets, and where it is served from; or how far that is."""
     source = read_source(request.get("source", {}))
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
-    most = _within(ENCODED_LIMITS, request.get("most", USUAL_ENCODED_PAIRS), "most")
-    each = _within(EACH, request.get("negatives", USUAL_EACH), "negatives")
+    max_pairs = validation.within(*ENCODED_LIMITS)(request.get("most", USUAL_ENCODED_PAIRS), "most")
+    each = validation.within(*EACH)(request.get("negatives", USUAL_EACH), "negatives")
     margin = finite(request.get("margin", USUAL_MARGIN), "margin")
 
     def work(report: Report) -> Path:
         read = pairs_only(within(lambda: start_reading(source), report))
-        mined = mine(read.profile, encoder, most, each, margin, report)
+        mined = mine(read.profile, encoder, max_pairs, each, margin, report)
         return write_mined(mined, new_download(f"{source.stem}-hard-negatives.tsv"))
 
-    return download_when_written(_mined, (source, visitor(), encoder, most, each, margin), work)
+    return download_when_written(
+        _mined, (source, visitor(), encoder, max_pairs, each, margin), work
+    )
 
 
 def _stop(request: Json) -> Nothing:
@@ -209,10 +204,10 @@ def _fetch(request: Json) -> FetchedRows | Working:
     """{hub: its id, split, rows: how many of the first} → the file that these rows are from then
     on, as if somebody had handed it in; or how far that is."""
     key = _hub_in(request)
-    hub, split, most = key
+    hub, split, rows = key
 
     def work(report: Report) -> tuple[str, str]:
-        content, name = hub_content(hub, split, most, report)
+        content, name = hub_content(hub, split, rows, report)
         return uploads.put(content, name), name
 
     def is_there(kept: tuple[str, str]) -> bool:
@@ -224,11 +219,8 @@ def _fetch(request: Json) -> FetchedRows | Working:
 
 def _hub_in(request: Json) -> tuple[str, str, int]:
     hub, split = (of_type(str)(request.get(name, ""), name) for name in ("hub", "split"))
-    return (
-        hub.strip(),
-        split.strip(),
-        _within(HUB_ROWS, request.get("rows", USUAL_HUB_ROWS), "rows"),
-    )
+    rows = validation.within(*HUB_ROWS)(request.get("rows", USUAL_HUB_ROWS), "rows")
+    return hub.strip(), split.strip(), rows
 
 
 SERVED = [
