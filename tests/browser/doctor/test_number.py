@@ -39,6 +39,11 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     assert doctor.title() == "Doctor: 5.545 · LossPrism"
     doctor.fill("#lp-doctor-value", "5.545")
     expect(example).to_be_hidden()
+    # The number stays in sight when it is entered.
+    doctor.press("#lp-doctor-value", "Enter")
+    value = doctor.locator("#lp-doctor-value")
+    expect(value).to_have_value("5.545")
+    assert value.evaluate("(field) => field.scrollTop") == 0
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
     verdict = say("en", "doctor.collapse", loss="SigLIP", value="5.54518").partition("{")[0]

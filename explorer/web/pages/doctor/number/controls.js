@@ -79,6 +79,8 @@ export function NumberField({ page }) {
       value: draft.now,
       placeholder: "5.545",
       spellcheck: false,
+      // A line break would push the number out of sight.
+      onKeyDown: (event) => event.key === "Enter" && event.preventDefault(),
       onInput: (event) => {
         draft.now = event.currentTarget.value;
         page.bring(draft.now);

@@ -75,7 +75,7 @@ function FindingCard({ finding: { kinds, value, said, beside, losses, more, exac
       ? h(
           Fold,
           { title: say("doctor.other_losses", { count: others.length + more }) },
-          h(LossTable, { losses }),
+          h(LossTable, { losses: others }),
           more ? h("p.lp-note", say("doctor.more", { count: more })) : null,
         )
       : null,
@@ -128,7 +128,7 @@ const Examples = ({ page }) =>
     pageData.doctor.examples.slice(page.isExample ? 1 : 0).map((example) => {
       const { value, ...beside } = /** @type {Record<string, string>} */ (example);
       const more = Object.entries(beside).map(([name, one]) =>
-        name === "loss" ? one : `${say(`doctor.known.${name}`)} ${one}`,
+        name === "loss" ? titleOf(one) : `${say(`doctor.known.${name}`)} ${one}`,
       );
       return h("button.lp-button", { onClick: () => page.begin(example) }, [value, ...more].join(" · "));
     }),
