@@ -316,6 +316,35 @@ def test_the_buttons_of_the_header_are_on_one_line_of_a_telephone_and_when_zoome
             assert len(page.evaluate(TOPS_OF_BUTTONS)) == 1, path
 
 
+# By how many pixels a page is taller than its window and its content, and the lines of folds that
+# touch what is above them.
+SPARE = """() => {
+  const lowest = [...document.querySelectorAll("#lp-main > *")]
+    .map((one) => one.getBoundingClientRect().bottom + scrollY + 40);
+  return document.documentElement.scrollHeight - Math.ceil(Math.max(innerHeight, ...lowest));
+}"""
+TOUCHING = """() => [...document.querySelectorAll("details:is(.lp-fold, .lp-more)")]
+  .filter((one) => one.checkVisibility() && parseFloat(getComputedStyle(one).borderTopWidth))
+  .filter((one) => {
+    const above = one.previousElementSibling;
+    if (!above?.checkVisibility() || above.matches("details, summary")) return false;
+    return one.getBoundingClientRect().top < above.getBoundingClientRect().bottom + 8;
+  })
+  .map((one) => one.textContent.slice(0, 40))"""
+
+
+def test_a_short_page_does_not_scroll_and_no_line_touches_what_is_above_it(
+    new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
+) -> None:
+    page = new_page(width=1440, height=900)
+    for path, complete in COMPLETE.items():
+        with subtests.test(path=path):
+            page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+            page.wait_for_function(complete)
+            assert page.evaluate(SPARE) <= 0
+            assert page.evaluate(TOUCHING) == []
+
+
 def test_the_points_of_the_sphere_are_seen_at_200_percent(
     new_page: Callable[..., Page], server: Server
 ) -> None:
