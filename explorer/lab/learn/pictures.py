@@ -14,7 +14,7 @@ from lossprism.explorer.lab.learn.lesson import Chart, Curve, Matrix, Side
 from lossprism.explorer.runtime.arrays import packed
 from lossprism.losses.geometry import unit
 
-COSINES = Side("cosine", -0.2, 1.1)
+COSINES = Side("cosine", -0.2, 1.3)  # with room for what a lesson adds to them
 
 
 def matrix(e: Exploration, step: str = "", facet: str = "weight") -> Matrix:

@@ -3,7 +3,7 @@
 import { themeColour } from "./colours.js";
 import { asTable, h, worded } from "./dom.js";
 import { show } from "./number_format.js";
-import { band as bandShape, plotlyChart } from "./plotly.js";
+import { band as bandShape, logarithmicAxis, plotlyChart } from "./plotly.js";
 import { sortableTable } from "./sortable_table.js";
 import { s, writtenOut } from "./svg_drawing.js";
 import { say } from "./words.js";
@@ -91,6 +91,7 @@ const traceOf = ({ name, x, y, colour, dash, faint, quiet }) => ({
  * @param {Options} options
  */
 function layoutOf(series, span, { logarithmic = false, band = null, low = null, high = null, height = 190 }) {
+  const range = rangeOf(series, { logarithmic, band, low, high });
   return {
     height,
     margin: MARGINS,
@@ -102,11 +103,7 @@ function layoutOf(series, span, { logarithmic = false, band = null, low = null, 
       title: { text: say("finetune.axis.step"), standoff: 4 },
       nticks: 6,
     },
-    yaxis: {
-      type: logarithmic ? "log" : "linear",
-      range: rangeOf(series, { logarithmic, band, low, high }),
-      nticks: height > 120 ? 6 : 4,
-    },
+    yaxis: logarithmic ? logarithmicAxis(range) : { type: "linear", range, nticks: height > 120 ? 6 : 4 },
     shapes: band ? [bandShape("floor", 0.13, { yref: "y", y0: band[0], y1: band[1] })] : [],
   };
 }

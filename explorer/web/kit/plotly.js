@@ -22,32 +22,47 @@ function loadPlotly() {
   return library;
 }
 
+const PLAIN_POWER = 6; // of ten: larger numbers are written as powers
+
 /** What every layout begins with. */
 export function template() {
   const [ink, faint, line, card] = ["ink", "faint", "line", "card"].map(themeColour);
   const axis = { gridcolor: line, linecolor: line, zeroline: false, ticks: "" };
+  const numbers = { separatethousands: true, exponentformat: "power", minexponent: PLAIN_POWER }; // 10 000, not 10k
+  const family = getComputedStyle(document.body).fontFamily;
   return {
-    font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: faint },
+    font: { family, size: 11, color: faint },
     paper_bgcolor: "transparent",
     plot_bgcolor: "transparent",
     separators: ".\u202f",
-    hoverlabel: { bgcolor: card, bordercolor: line, font: { color: ink } },
+    hoverlabel: { bgcolor: card, bordercolor: line, font: { family, color: ink } },
     modebar: { bgcolor: "transparent", color: faint, activecolor: ink },
     showlegend: false,
     uirevision: "kept", // a reader's zoom stays while the data grow
-    xaxis: { ...axis, showgrid: false, spikecolor: faint, spikethickness: 1, spikedash: "dot" },
-    yaxis: axis,
+    xaxis: { ...axis, ...numbers, showgrid: false, spikecolor: faint, spikethickness: 1, spikedash: "dot" },
+    yaxis: { ...axis, ...numbers },
   };
 }
+
+/**
+ * An axis over powers of ten, with numbers at these alone: between them Plotly writes tiny digits. Less than one power
+ * needs them.
+ * @param {number[]} range
+ */
+export const logarithmicAxis = ([low, high]) => ({
+  ...{ type: "log", range: [low, high] },
+  ...(high - low < 1 ? {} : { dtick: 1 }),
+  exponentformat: Math.max(-low, high) > PLAIN_POWER ? "power" : "none",
+});
 
 /**
  * An axis over a span, by ratios where it is logarithmic.
  * @param {number[]} span
  * @param {boolean} logarithmic
- * @param {number} ticks at most about so many
+ * @param {number} [ticks] at most about so many
  */
 export const axisOver = (span, logarithmic, ticks) =>
-  logarithmic ? { type: "log", range: span.map(Math.log10), dtick: 1 } : { type: "linear", range: span, nticks: ticks };
+  logarithmic ? logarithmicAxis(span.map(Math.log10)) : { type: "linear", range: span, nticks: ticks };
 
 /**
  * A band behind the curves: all of an axis that `at` does not bound.
@@ -128,6 +143,8 @@ export function plotlyChart(figure, begin = () => undefined) {
     // Plotly takes the pointer wrongly on a page that is magnified, so it draws larger on one that is not.
     const times = magnified(box);
     try {
+      // What stands below it does not move once the library is there.
+      if (!drawn) element.style.height = `${figure(width)?.layout.height ?? 0}px`;
       const Plotly = await loadPlotly();
       const found = figure(width);
       if (!found) return;

@@ -5,7 +5,7 @@ import { themeColour } from "../../kit/colours.js";
 import { h as element } from "../../kit/dom.js";
 import { Matrix } from "../../kit/matrix.js";
 import { percent } from "../../kit/number_format.js";
-import { plotlyChart } from "../../kit/plotly.js";
+import { axisOver, plotlyChart } from "../../kit/plotly.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { matrixData } from "../../kit/step_view.js";
 import { onTheme } from "../../kit/theme.js";
@@ -129,8 +129,7 @@ export function figureOf({ curves, x, y, square }) {
   /** @param {import("../../wire").Side} side */
   const axis = (side) => ({
     title: { text: titleOf(side) },
-    type: side.logarithmic ? "log" : "linear",
-    range: [side.low, side.high].map(side.logarithmic ? Math.log10 : Number),
+    ...axisOver([side.low, side.high], side.logarithmic),
     ...(square ? { visible: false, fixedrange: true } : {}),
   });
   return {

@@ -220,6 +220,18 @@ def test_collapsed_vectors_are_one_point_on_the_sphere() -> None:
     )
 
 
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_no_point_lies_outside_its_axes(lesson: Lesson) -> None:
+    for place in range(len(lesson.steps)):
+        charts = [one for moment in moments(lesson.name, place) for one in moment.pictures]
+        for chart in charts:
+            if not isinstance(chart, Chart):
+                continue
+            for curve in chart.curves:
+                for value, side in ((curve.x, chart.x), (curve.y, chart.y)):
+                    assert side.low - 1e-6 <= min(value) <= max(value) <= side.high + 1e-6
+
+
 def test_the_wrong_labels_are_marked() -> None:
     found = moments("spotlight", 0)[0].pictures[0]
     assert isinstance(found, Matrix)
