@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -45,6 +47,35 @@ def test_everything_grows_and_the_sidebar_goes(page: Page) -> None:
         }""",
         arg=CANVAS,
     )
+
+
+# The buttons of the bar that lie over another control.
+COVERED = """() => {
+  const bar = document.querySelector(".lp-present-bar");
+  const boxes = [...bar.querySelectorAll("button")].filter((one) => one.checkVisibility());
+  const around = [...document.querySelectorAll("nav :is(a, button)")];
+  const meet = (one, other) => one.left < other.right && other.left < one.right
+    && one.top < other.bottom && other.top < one.bottom;
+  const isCovered = (one) =>
+    boxes.some((box) => meet(box.getBoundingClientRect(), one.getBoundingClientRect()));
+  return around.filter((one) => one.checkVisibility() && isCovered(one)).map((one) => one.id);
+}"""
+
+
+def test_the_bar_lies_over_nothing_and_opens_only_a_drawer_that_is_there(
+    new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
+) -> None:
+    page = new_page()
+    for path in ("doctor", "learn", "learn/margin", "learn/landscape", "learn/claims"):
+        with subtests.test(path=path):
+            page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+            expect(page.locator("#lp-present")).to_be_attached()
+            if not presenting(page):
+                page.click("#lp-present")
+            expect(page.locator("#lp-leave")).to_be_visible()
+            assert page.evaluate(COVERED) == []
+            has_drawer = page.locator(SIDE).count() > 0
+            expect(page.locator("#lp-drawer")).to_be_visible(visible=has_drawer)
 
 
 def test_cells_are_still_found_under_the_pointer(page: Page) -> None:
