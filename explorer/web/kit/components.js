@@ -334,14 +334,14 @@ export function FigureButtons({ button, kind, save }) {
 /** @typedef {import("./types").Answer<import("../wire").LearnServer, "chart"> | undefined} FigureFile */
 
 /**
- * A fold that saves a figure in a format of choice: `ask` returns the server's answer, undefined where there is nothing
- * to save.
- * @param {{ title: string, page: Pick<import("./bus.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ * A fold that saves the figure above it in a format of choice: `ask` returns the server's answer, undefined where there
+ * is nothing to save.
+ * @param {{ page: Pick<import("./bus.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
  */
-export const FigureFold = ({ title, page, ask }) =>
+export const FigureFold = ({ page, ask }) =>
   h(
     Fold,
-    { title },
+    { title: say("ui.save_figure") },
     h(FigureButtons, {
       button: "button.lp-crumb",
       kind: "div.lp-downloads",

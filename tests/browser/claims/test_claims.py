@@ -151,7 +151,7 @@ def test_curves_are_saved_and_the_page_stands_alone_in_a_frame(
 ) -> None:
     page = opened(new_page(), server, "?embed#claim=S1-19")
     expect(page.locator("#claims-header")).to_be_hidden()
-    page.get_by_text(say("en", "claims.save"), exact=True).click()
+    page.get_by_text(say("en", "ui.save_figure"), exact=True).click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()
     assert taken.value.suggested_filename == "lossprism-S1-19.svg"

@@ -283,7 +283,7 @@ def test_the_first_screen_is_short_and_axe_finds_nothing(
 
 def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server)
-    page.get_by_text(wording("landscape.save")).click()
+    page.get_by_text(wording("ui.save_figure")).click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()
     drawn = taken.value.path().read_text(encoding="utf-8")

@@ -117,7 +117,6 @@ function SidesRow({ row }) {
 /** @param {{ page: import("./state.js").ClaimsPage, name: string, chart: import("../../wire").ClaimChart }} properties */
 const SaveCurves = ({ page, name, chart }) =>
   h(FigureFold, {
-    title: say("claims.save"),
     page,
     ask: (look) => {
       const figure = figureOf(chart);

@@ -41,8 +41,7 @@ function Main({ page }) {
     h(
       "div.lp-landscape-more",
       h(Fold, { title: say("landscape.how") }, h(Reading, { page })),
-      h(FigureFold, { title: say("landscape.save"), page, ask: (look) => figureFile(page, look) }),
-      h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
+      h(FigureFold, { page, ask: (look) => figureFile(page, look) }),
     ),
   );
 }

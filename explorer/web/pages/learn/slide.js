@@ -7,8 +7,7 @@ import { figureOf } from "./pictures.js";
 /** @typedef {import("../../wire").Chart} Chart */
 
 /** @param {{ page: import("./state.js").LearnPage }} properties */
-export const Slide = ({ page }) =>
-  h(FigureFold, { title: say("learn.slide"), page, ask: (look) => figureFile(page, look) });
+export const Slide = ({ page }) => h(FigureFold, { page, ask: (look) => figureFile(page, look) });
 
 /**
  * @param {import("./state.js").LearnPage} page

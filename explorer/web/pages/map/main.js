@@ -59,11 +59,9 @@ function Main({ page }) {
       h(Fold, { title: say("map.pairs") }, h(Pairs, { page })),
       page.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { page })) : null,
       h(FigureFold, {
-        title: say("landscape.save"),
         page,
         ask: (look) => figureFile(page, chart.current, look),
       }),
-      h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
     ),
   );
 }

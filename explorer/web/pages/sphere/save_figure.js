@@ -14,8 +14,7 @@ const SMALL = [360, 180];
 const BEHIND = "59"; // opacity of a point on the far side
 
 /** @param {{ page: SpherePage }} properties */
-export const SaveFigure = ({ page }) =>
-  h(FigureFold, { title: say("learn.slide"), page, ask: (look) => figureFile(page, look) });
+export const SaveFigure = ({ page }) => h(FigureFold, { page, ask: (look) => figureFile(page, look) });
 
 /**
  * @param {SpherePage} page
