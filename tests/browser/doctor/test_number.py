@@ -39,6 +39,8 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     assert doctor.title() == "Doctor: 5.545 · LossPrism"
     doctor.fill("#lp-doctor-value", "5.545")
     expect(example).to_be_hidden()
+    # What to do about it is said at once.
+    expect(doctor.locator(f"{FINDINGS} .lp-finding-do").first).to_be_visible()
     # The number stays in sight when it is entered.
     doctor.press("#lp-doctor-value", "Enter")
     value = doctor.locator("#lp-doctor-value")

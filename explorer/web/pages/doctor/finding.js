@@ -7,17 +7,19 @@ import { say, sentences } from "../../kit/words.js";
 
 /**
  * A card that begins with the first sentence of `text`, which is the verdict; the other sentences, `more` and
- * `details` stand behind ⓘ.
+ * `details` stand behind ⓘ. With `isAdvised` the second sentence, which says what to do, stands below the first.
  * @param {{ text: string, more?: string[], head?: Children, name?: string, details?: Children[],
- *   children?: Children }} properties
+ *   isAdvised?: boolean, children?: Children }} properties
  */
-export function Card({ text, more = [], head, name, details, children }) {
+export function Card({ text, more = [], head, name, details, isAdvised = false, children }) {
   const [verdict, ...notes] = sentences(text);
+  const action = isAdvised && notes.shift();
   return h(
     "li.lp-finding",
     { "data-finding": name },
     h("div.lp-finding-head", head),
     h("p.lp-finding-sentence", verdict),
+    action ? h("p.lp-finding-do", action) : null,
     children,
     h(Notes, { notes: [...notes, ...more] }, details),
   );

@@ -16,7 +16,7 @@ const MOST_COMPARED = 6;
 export function Answer({ page }) {
   const { explanation, explained } = page;
   if (!explanation || !explained) return null;
-  const answers = answersOf(explanation);
+  const answers = answersOf(explanation, !page.isExample);
   const [first, ...others] = answers;
   return h(
     "div",
@@ -48,19 +48,20 @@ function aboutOf({ explanation, isExample, explained }, count) {
  * The cards of all answers, the likeliest first: where the number stands at counts that are known, what it
  * fits, what it says by itself.
  * @param {import("../../../wire").NumberExplained} explanation
+ * @param {boolean} isAdvised whether each says what to do
  */
-function answersOf({ fits, findings, standing, signs }) {
+function answersOf({ fits, findings, standing, signs }, isAdvised) {
   const texts = [...new Set([...(standing ? [standing.said] : []), ...(fits ? [] : signs)])];
   const rest = fits ? signs.filter((sign) => !texts.includes(sign)) : [];
   return [
     ...texts.map((text) => h(Card, { text })),
-    ...findings.map((finding) => h(FindingCard, { finding })),
+    ...findings.map((finding) => h(FindingCard, { finding, isAdvised })),
     ...rest.map((text) => h(Card, { text })),
   ];
 }
 
-/** @param {{ finding: Finding }} properties */
-function FindingCard({ finding: { kinds, value, said, beside, losses, more, exact, gap } }) {
+/** @param {{ finding: Finding, isAdvised: boolean }} properties */
+function FindingCard({ finding: { kinds, value, said, beside, losses, more, exact, gap }, isAdvised }) {
   const [first, ...others] = losses;
   const head = [
     ...kinds.map((kind) => h(`span.lp-kind.lp-kind-${kind}`, say(`doctor.kind.${kind}`))),
@@ -69,7 +70,7 @@ function FindingCard({ finding: { kinds, value, said, beside, losses, more, exac
   ];
   return h(
     Card,
-    { text: said, more: beside, head },
+    { text: said, more: beside, head, isAdvised },
     h("div.lp-row.lp-wrap", h(ScenarioLink, { fit: first }), h(CompareLink, { losses })),
     others.length
       ? h(
