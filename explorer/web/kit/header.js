@@ -54,7 +54,7 @@ export default function header(root, page, server) {
       isPublic: page.isPublic(),
     });
 
-  const kept = hosted && h("p.lp-note.lp-kept", h("span"), " ", forgetButton(page, server));
+  const kept = hosted && h("p.lp-note.lp-shared", h("span"), " ", forgetButton(page, server));
 
   // On the way to another page the scenario of Explore is left where that page can find it.
   if (!here.path) {
