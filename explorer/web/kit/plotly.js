@@ -22,13 +22,13 @@ function loadPlotly() {
   return library;
 }
 
-const PLAIN_POWER = 6; // of ten: larger numbers are written as powers
+const PLAIN_POWERS = [-3, 6]; // of ten: smaller and larger numbers are written as powers
 
 /** What every layout begins with. */
 export function template() {
   const [ink, faint, line, card] = ["ink", "faint", "line", "card"].map(themeColour);
   const axis = { gridcolor: line, linecolor: line, zeroline: false, ticks: "" };
-  const numbers = { separatethousands: true, exponentformat: "power", minexponent: PLAIN_POWER }; // 10 000, not 10k
+  const numbers = { separatethousands: true, exponentformat: "power", minexponent: PLAIN_POWERS[1] }; // 10 000, not 10k
   const family = getComputedStyle(document.body).fontFamily;
   return {
     font: { family, size: 11, color: faint },
@@ -52,7 +52,7 @@ export function template() {
 export const logarithmicAxis = ([low, high]) => ({
   ...{ type: "log", range: [low, high] },
   ...(high - low < 1 ? {} : { dtick: 1 }),
-  exponentformat: Math.max(-low, high) > PLAIN_POWER ? "power" : "none",
+  exponentformat: low < PLAIN_POWERS[0] || high > PLAIN_POWERS[1] ? "power" : "none",
 });
 
 /**
