@@ -28,12 +28,12 @@ ANCHOR_NAMES = _names("anchors")
 _PASSAGE = "(passage|document|doc|text|answer|response|sample|ctx|context)"
 _POSITIVE = (
     rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|{_PASSAGE}s?pos(itive)?s?"
-    rf"|(correct|right|best|true){_PASSAGE}s?|正(例|样本)"
+    rf"|(correct|right|best|true|relevant){_PASSAGE}s?|synonyms?|正(例|样本)|[同近]义词"
 )
 _MINED = "(hard|easy|soft|semihard|random|bm25|dense|mined)?"
 _NEGATIVE = (
     rf"{_MINED}neg(ative)?s?|{_MINED}neg(ative)?{_PASSAGE}s?|{_PASSAGE}s?{_MINED}neg(ative)?s?"
-    rf"|(incorrect|wrong|false){_PASSAGE}s?|distractors?|(困?难)?负(例|样本)"
+    rf"|(incorrect|wrong|false|(ir|non)relevant){_PASSAGE}s?|distractors?|antonyms?|(困?难)?负(例|样本)|反义词"
 )
 # "positive", "pos_1", "HP1", "chosen", "positive_passages".
 POSITIVE = re.compile(
@@ -75,6 +75,11 @@ LIKE_SCORE = re.compile(
     r"([\s_\-].*|[0-9]*)"
 )
 TEACHER_NAMES = _names("teacher_scores")
+# "bm25_score", "retriever_similarity": what a search gave, to find candidates; no judgement.
+SEARCH_SCORES = re.compile(
+    r"(bm25|tfidf|dense|sparse|retriev(al|er|ed)|search|firststage|faiss|elastic(search)?)"
+    r"(score|similarity)s?|(检索|召回)(分数|得分|相似度)"
+)
 # Of triplets: the margins, or scores in a column that tells nothing else there; or the positive's
 # score, beside those of the negatives.
 MARGIN_NAMES = _names("margins")
@@ -105,3 +110,5 @@ BOOKKEEPING = ("split", "partition", "fold", "subset", "lang", "language", "loca
 ONLY_CLASSES = frozenset(CLASS_NAMES) - frozenset(SCORE_NAMES)
 # Above a table without a header these two would be an odd pair.
 TEXT_NAMES = _names("texts")
+# Above nothing but words these are the names of columns, where none of them comes again below.
+HEADS = frozenset(_names("heads"))

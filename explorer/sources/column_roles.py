@@ -12,6 +12,7 @@ from lossprism.explorer.sources.column_names import (
     CLASS_NAMES,
     COUNTS_ROWS,
     DIALOGUES,
+    HEADS,
     ID_NAMES,
     INSTRUCTION_NAMES,
     LIKE_SCORE,
@@ -28,6 +29,7 @@ from lossprism.explorer.sources.column_names import (
     POSITIVE_NAMES,
     RANK_NAMES,
     SCORE_NAMES,
+    SEARCH_SCORES,
     TEACHER_NAMES,
     TEXT_NAMES,
 )
@@ -63,6 +65,11 @@ def plain_name(name: str) -> str:
 def recognised(names: Sequence[str]) -> int:
     """Number of these cells that are names of a header."""
     return sum(plain_name(name) in _ALL_NAMES or names_candidate(name) for name in names)
+
+
+def are_heads(names: Sequence[str]) -> bool:
+    """True if each of these cells may be the name of a column, also "word" or "english"."""
+    return all(recognised([name]) or plain_name(name) in HEADS for name in names)
 
 
 def name_classes(names: Sequence[str]) -> bool:
@@ -162,7 +169,7 @@ def _choose(
         if set(triplet) == set(TRIPLET_ROLES):
             return {role: triplet[role] for role in TRIPLET_ROLES}
     if of_pair:
-        pair = pair if unscored else _scored_by_content(pair, names, is_score)
+        pair = pair if unscored else _scored_by_content(pair, names, is_score, may_be_score)
     pair = _by_name(names, _anchored_by_name(names, pair), POSITIVE_NAMES)
     named = set(POSITIVE_ROLES) <= set(pair)
     pair = _texts_by_content(pair, names, is_text)
@@ -174,6 +181,7 @@ def _choose(
         and not _counts_rows(name)
         and not names_ids(name)
         and not is_inner(name, names)
+        and not names_search_score(name, names)
     ]
     if set(pair) == set(PAIR_ROLES):
         return {role: pair[role] for role in PAIR_ROLES}
@@ -204,6 +212,19 @@ def names_degree(name: str) -> bool:
 def names_rank(name: str) -> bool:
     """True if a column of this name holds places in an order, of which 1 is the best."""
     return RANK_NAMES.fullmatch(name.strip().casefold()) is not None
+
+
+def names_search_score(name: str, names: Sequence[str]) -> bool:
+    """True if a column of this name has the scores by which a search found its candidates: it is
+    called so, or stands beside their ids in a list or their ranks."""
+    inside, _, last = name.rpartition(".")
+    if SEARCH_SCORES.fullmatch(plain_name(last)):
+        return True
+    if plain_name(last) not in ("score", "scores"):
+        return False
+    beside = (other.rpartition(".") for other in names)
+    in_list = [other for folder, _, other in beside if folder == inside]
+    return any(map(names_ids, in_list)) if inside else any(map(names_rank, in_list))
 
 
 def names_text(name: str) -> bool:
@@ -298,7 +319,11 @@ def _is_number(column: str) -> bool:
 def _teacher_of_triplets(names: Sequence[str], chosen: Mapping[str, int]) -> int | None:
     plain = {plain_name(name): place for place, name in enumerate(names)}
     free = {name: place for name, place in plain.items() if place not in chosen.values()}
-    positive = [place for name, place in free.items() if OF_POSITIVE.fullmatch(name)]
+    positive = [
+        place
+        for name, place in free.items()
+        if OF_POSITIVE.fullmatch(name) and not name.endswith("ctxsscore")  # DPR's are of BM25
+    ]
     if positive and any(map(OF_NEGATIVES.fullmatch, free)):
         return positive[0]
     return next((free[name] for name in OF_TRIPLET if name in free), None)
@@ -350,7 +375,7 @@ def _shared(chosen: Mapping[str, int], roles: Mapping[str, int]) -> bool:
 
 
 def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
-    plain = [plain_name(name) for name in names]
+    plain = ["" if names_search_score(name, names) else plain_name(name) for name in names]
     if "score" not in pair:
         # What stands beside each candidate of a list, such as "passages.label", is called after it.
         of_second = plain[pair["second"]] if "second" in pair else ""
@@ -361,12 +386,21 @@ def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, 
 
 
 def _scored_by_content(
-    pair: Mapping[str, int], names: Sequence[str], is_score: Callable[[int], bool]
+    pair: Mapping[str, int],
+    names: Sequence[str],
+    is_score: Callable[[int], bool],
+    may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
-    """Add the score, if one of the columns still free can be it and no other can."""
+    """Add the score, if one of the columns still free can be it and no other can. Raises Problem
+    where they have ranks or the scores of a search, and no column says what is a positive."""
     free = [position for position in range(len(names)) if position not in pair.values()]
     if "score" not in pair:
-        scores = [p for p in free if is_score(p) and not _is_no_score(names[p])]
+        searched = [p for p in free if may_be_score(p) and names_search_score(names[p], names)]
+        known = {*searched, *(p for p in free if _is_no_score(names[p]))}
+        scores = [p for p in free if is_score(p) and p not in known]
+        if searched and not scores and not any(map(names_candidate, names)):
+            column = names[searched[0]]
+            raise Problem("column_of_search_scores", about="columns", column=column, none=NO_SCORE)
         if not scores and (ranks := [names[p] for p in free if names_rank(names[p])]):
             raise Problem("column_of_ranks", about="columns", column=ranks[0], none=NO_SCORE)
         if len(scores) == 1:

@@ -10,7 +10,7 @@ from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import COLUMNS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import ABSENT, Cells, is_reference, is_score, shortened
-from lossprism.explorer.sources.column_roles import heads_classes, recognised
+from lossprism.explorer.sources.column_roles import are_heads, heads_classes, recognised
 from lossprism.explorer.sources.list_and_object_cells import begins_written
 
 # Rows that are looked at to find out what kind of table it is; of wide ones fewer, as more cells or
@@ -283,7 +283,8 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
     lists, or, where all is text, words shorter than any below them."""
     if isinstance(first, Problem):
         return False
-    if (recognised(first) >= 2 or heads_classes(first)) and not any(map(is_score, first)):
+    scores = [cell for cell in first if is_score(cell) and not recognised([cell])]
+    if (recognised(first) >= 2 or heads_classes(first)) and not scores:
         return True
     if any(map(_is_sentence, first)):
         return False
@@ -291,6 +292,8 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
     if not fitting:
         return not any(map(is_score, first))
     if recognised(first) and _are_names_above(first, fitting):
+        return True
+    if are_heads(first) and len(first) > 1 and not _come_again(first, fitting):
         return True
     for position, name in enumerate(first):
         if not name.strip() or name.strip().casefold() in ABSENT:
@@ -309,13 +312,17 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
 def _are_names_above(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """True if all cells of the first row are written like names, none comes again in its column,
     and there are sentences in some column below."""
-    columns = list(zip(*below, strict=True))
-    if len(set(first)) < len(first) or not all(_NAME.fullmatch(name.strip()) for name in first):
+    if not all(_NAME.fullmatch(name.strip()) for name in first) or _come_again(first, below):
         return False
-    if any(name in column for name, column in zip(first, columns, strict=True)):
-        return False
+    columns = zip(*below, strict=True)
     long = (sum(len(cell.strip()) >= _LEAST_SENTENCE for cell in column) for column in columns)
     return any(count >= 0.8 * len(below) for count in long)
+
+
+def _come_again(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """True if a cell comes twice in the first row, or again in its column."""
+    columns = zip(first, zip(*below, strict=True), strict=True)
+    return len(set(first)) < len(first) or any(name in column for name, column in columns)
 
 
 def _is_sentence(cell: str) -> bool:

@@ -17,6 +17,7 @@ from lossprism.explorer.sources.cells import ID, shortened
 from lossprism.explorer.sources.column_roles import listed
 from lossprism.explorer.sources.nested_rows import Row, is_row, text_of
 
+_COLUMNS_OF_ROWS = "features"  # of the hub's viewer: names and kinds of the columns of "rows"
 # The maps of LlamaIndex, and of BEIR under the name that it has there.
 _QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 
@@ -39,6 +40,8 @@ def rows_of_object(text: str) -> Sequence[Row | Problem] | None:
     if is_row(whole):
         return None
     if tables := {name: value for name, value in whole.items() if _are_objects(value)}:
+        if "rows" in tables:
+            tables.pop(_COLUMNS_OF_ROWS, None)
         if len(tables) > 1:
             raise Problem("file_several_tables", names=", ".join(tables)[:400])
         return next(iter(tables.values()))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from lossprism.explorer.runtime.limits import COLUMNS, ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import Cells, is_blank, shortened
-from lossprism.explorer.sources.column_roles import recognised
+from lossprism.explorer.sources.column_roles import are_heads, recognised
 from lossprism.explorer.sources.delimited import Record, Tell, distinct, lines_of
 from lossprism.explorer.sources.json_objects import rows_of_object
 from lossprism.explorer.sources.nested_rows import flattened
@@ -63,7 +63,8 @@ def json_records(
     first = _first_list(text, of_ids=True)
     in_array = text[_after_blanks(text, 0)] == "[" and (not first or bool(_OF_LISTS.match(text)))
     head = [cell for cell in first if isinstance(cell, str)]
-    names = head if len(head) == len(first) and recognised(head) > 1 else []
+    are_names = recognised(head) > 1 or (len(head) > 1 and are_heads(head))
+    names = head if len(head) == len(first) and are_names else []
 
     whole = None if in_array else rows_of_object(text)
 

@@ -169,7 +169,7 @@ class Grid:
         again; not vectors."""
         if names_vectors(self.columns[position]) and self.is_vectors(position):
             return False
-        if self._mostly(_lists_words, position):
+        if self._mostly(lambda cell: cell == [] or _lists_words(cell), position):
             return False
         cells = [str(cell) for cell in self.column(position)]
         kinds = len(set(cells))

@@ -35,7 +35,7 @@ from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import read_sentence, shortened
-from lossprism.explorer.sources.column_names import CLASS_NAMES, TEXT_NAMES
+from lossprism.explorer.sources.column_names import CLASS_NAMES, QUERY_NAMES, TEXT_NAMES
 from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
     may_name_class,
@@ -238,7 +238,8 @@ def read_classes(
         texts.append(sentence)
         of.append(known.setdefault(named, len(known)))
         rows.append(row)
-    if not of:
+    is_named = may_name_class(grid.columns[kind]) or "class" in (columns or ())
+    if not of or (len(known) == len(of) > 1 and not is_named):  # ids, where each is alone
         raise Problem("no_pairs")
     places = np.array(of, dtype=np.int64)
     figures = figures_of(texts, lambda done: report("numbering", done, len(of)))
@@ -287,7 +288,9 @@ def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
         of_classes = {of} if "class" in chosen else {of, *named}
         texts = [at for at in range(len(plain)) if at not in of_classes and grid.is_text(at)]
         if len(texts) > 1 and "class" not in chosen:
-            texts = [at for at in texts if plain[at] in TEXT_NAMES] or texts
+            # The text beside a query is what it is judged for.
+            called = [at for at in texts if plain[at] in TEXT_NAMES]
+            texts = texts if any(plain[at] in QUERY_NAMES for at in called) else called or texts
     else:
         texts = [taken]
     if of is None and len(plain) == 2 and len(texts) == 1:

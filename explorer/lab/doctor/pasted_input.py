@@ -23,8 +23,10 @@ MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of single values; more are a curve
 MIN_LOG_VALUES = 3  # of a curve; fewer are single values
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
+_GROUPED = re.compile(r"[-+−]?\d{1,3}(?:,\d{3})+\.\d+")  # 4,158.88 with its thousands
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _SEPARATOR = re.compile(r"[\s;]+|,\s+")
+_VALUE_AFTER = r"\s*(?:loss\s*)?(?:[:=]|is|at|of|为|是)?\s*(\d*\.\d+)(?![\w%]|\.\d)"
 _BRACKETS = " \t\r\n[]()`'\"*"
 
 
@@ -55,7 +57,7 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         log = read(step)
         values = _values_of_short_log(log)
         return Pasted("numbers", values, log, known) if values else Pasted("run", log=log)
-    if numbers := _values_of_first_metric(text) or _numbers_beside(known, rest):
+    if numbers := _values_of_first_metric(text) or _numbers_beside(known, rest, text):
         return Pasted("numbers", numbers, known=known)
     if width := _matrix_width(text[:MAX_LETTERS]):
         raise numbers_alone(width)
@@ -68,9 +70,13 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
     return Pasted("table")
 
 
-def _numbers_beside(known: Known, rest: str) -> tuple[str, ...]:
-    """Return the numbers of a text of numbers and of what is known beside them."""
-    return numbers_in(rest) if known.provided else ()
+def _numbers_beside(known: Known, rest: str, text: str) -> tuple[str, ...]:
+    """Return the numbers of a text of numbers and of what is known beside them; of any other text,
+    the fraction that follows the name of the known loss."""
+    if numbers := numbers_in(rest) if known.provided else ():
+        return numbers
+    after = known.loss and re.search(rf"\b{re.escape(known.loss)}{_VALUE_AFTER}", text, re.I)
+    return (after[1],) if after else ()
 
 
 def _are_rows(content: bytes) -> bool:
@@ -97,6 +103,7 @@ def numbers_in(text: str) -> tuple[str, ...]:
     if all(map(_DECIMAL_COMMA.fullmatch, words)) and not text.strip().startswith("["):
         words = [one.replace(",", ".") for one in words]
     else:
+        words = [word.replace(",", "") if _GROUPED.fullmatch(word) else word for word in words]
         words = [one for word in words for one in word.split(",") if one]
     is_numbers = 0 < len(words) <= MAX_NUMBERS and all(number_in(one) is not None for one in words)
     return tuple(words) if is_numbers else ()
@@ -135,7 +142,7 @@ def read_typed(text: str) -> Pasted:
     known, rest = known_from(text[:MAX_LETTERS])
     read = log_reader(PASTED, text.encode("utf-8", "replace"))
     values = _values_of_short_log(read("")) if read else _values_of_first_metric(text)
-    return Pasted("numbers", values or _numbers_beside(known, rest), known=known)
+    return Pasted("numbers", values or _numbers_beside(known, rest, text), known=known)
 
 
 def _values_of_first_metric(text: str) -> tuple[str, ...]:
@@ -151,7 +158,8 @@ def _values_of_first_metric(text: str) -> tuple[str, ...]:
 def _values_of_short_log(log: Log) -> tuple[str, ...]:
     """Return the values of the loss, as they were written, if they are too few for a curve."""
     curve = log.curves.get(log.trained or log.held_out)
-    if log.source != "console" or curve is None or len(curve) >= MIN_LOG_VALUES:
+    few = MIN_LOG_VALUES if log.source == "console" else 2  # a table of two rows is a curve
+    if curve is None or len(curve) >= few:
         return ()
     if len(curve.finite) < len(curve):
         return ()

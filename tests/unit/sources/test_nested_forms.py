@@ -264,7 +264,11 @@ def test_the_text_of_a_candidate_may_be_in_an_object_of_its_own():
     candidates = [
         {"docid": f"d{at}", "score": 9.5 - at, "doc": one} for at, one in enumerate(documents)
     ]
-    table = rows_of(*[{"query": {"qid": 7, "text": "q"}, "candidates": candidates}] * 2)
+    rows = [{"query": {"qid": 7, "text": "q"}, "candidates": candidates}] * 2
+    with raises_problem("column_of_search_scores", column="candidates.score", none="none"):
+        rows_of(*rows)
+    content = "\n".join(map(json.dumps, rows)).encode()
+    table = read_table(content, "x.jsonl", columns={"score": "candidates.score"})
     assert table.pairs.first[:2] == ("q", "q")
     assert table.pairs.second[:2] == ("p", "t n")
     assert table.pairs.labels[:2] == (9.5, 8.5)

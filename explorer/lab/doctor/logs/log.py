@@ -23,6 +23,7 @@ NumberSeries = tuple[tuple[float, ...], tuple[float, ...] | None]
 TRAINED = (
     *("loss", "train_loss", "training_loss", "train"),
     *("avg_loss", "mean_loss", "total_loss", "tr_loss", "running_loss"),
+    "reduced_train_loss",
 )
 HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss", "dev_loss")
 # A held-out figure that should rise.

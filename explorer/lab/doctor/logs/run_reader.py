@@ -12,6 +12,7 @@ Of a folder, the fullest of these is read, with the card for the loss. Only wand
 runs: the problem names its export command.
 """
 
+import contextlib
 import json
 import shlex
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.local_files import is_table, tables_in
+from lossprism.explorer.sources.text_encodings import decode
 
 MAX_TABLES = 5  # that a problem names
 EVENT_FILES = "*tfevents*"
@@ -87,10 +89,22 @@ def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
         return None
     if (grid := scalars.grid_if_scalars(name, content)) and not console.prints_objects(content):
         return lambda step: scalars.read(name, grid, step)
-    if console.is_console(content):
-        return lambda step: console.read(name, content)
-    messages = console.messages_in(content)
+    text = _as_utf8(name, content)
+    if console.is_console(text):
+        return lambda step: console.read(name, text)
+    messages = console.messages_in(text)
     return (lambda step: console.read(name, messages)) if console.is_console(messages) else None
+
+
+def _as_utf8(name: str, content: bytes) -> bytes:
+    """Return a text in UTF-8: Windows writes what a console shows in UTF-16, or in GBK. Anything
+    else stays as it is."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        with contextlib.suppress(Problem):
+            return decode(content, name)[0].encode("utf-8")
+    return content
 
 
 def is_run(place: str) -> bool:

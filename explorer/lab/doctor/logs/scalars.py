@@ -8,6 +8,7 @@ runs   a row for each run with its last values: no log, so it is refused
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
     number_in,
 )
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
 from lossprism.explorer.sources.cells import (
     NOTHING,
     Cells,
@@ -37,17 +39,23 @@ from lossprism.explorer.sources.cells import (
     is_score,
     read_score,
 )
+from lossprism.explorer.sources.column_roles import names_ids
 from lossprism.explorer.sources.delimited import SAMPLE, Tell, no_progress
 from lossprism.explorer.sources.json_rows import Object, object_records, written
 from lossprism.explorer.sources.table_in_pasted_text import are_steps
 from lossprism.explorer.sources.table_parser import Grid, read_grid
 
-NAME_COLUMNS = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
+NAME_COLUMNS = (
+    *("tag", "metric", "name", "metric_name", "metricname", "metric.name"),
+    *("key", "variable", "series"),
+)
 VALUE_COLUMNS = ("value", "metric_value", "metricvalue", "scalar", "val")
-RUN_COLUMNS = ("run", "run_name", "run name", "experiment", "run_id")
-# Names of the first columns of a table without a header, and of a file of MLflow's `mlruns`.
+RUN_COLUMNS = ("run", "run_name", "run name", "experiment", "run_id", "run.name", "run.hash")
+# Names of the first columns of a table without a header, of a file of MLflow's `mlruns`, and of the
+# arrays that TensorBoard downloads.
 HEADLESS_COLUMNS = ("step", "loss")
 HEADLESS_COLUMNS_OF_MLFLOW = ("timestamp", "loss", "step")
+HEADLESS_COLUMNS_OF_TENSORBOARD = ("wall time", "step", "value")
 # Columns of objects whose entries are curves by their full names.
 CONTAINER_COLUMNS = ("metrics", "logs", "log", "scalars", "values", "data")
 TAG_MARK = "-tag-"  # before the curve's name in the name of a file that TensorBoard exports
@@ -55,6 +63,7 @@ TAG_MARK = "-tag-"  # before the curve's name in the name of a file that TensorB
 RUN_TABLE_COLUMNS, MIN_RUN_TABLE_COLUMNS = {"name", "state", "created", "runtime"}, 3
 _REPEATED = re.compile(r" \(\d+\)$")  # suffix of a second column of the same name
 _STEP_OF_TOTAL = re.compile(r"(\d+)/\d+")
+MIN_UNIX_TIME = 1e9
 MAX_ROW_KINDS = 100  # different sets of curves with a number in one row
 # Name and column of steps of a curve, by its column; and (name, step, value) before they are read.
 Curves = dict[int, tuple[str, int | None]]
@@ -155,6 +164,10 @@ def grid_of(name: str, content: bytes) -> Grid:
     Raises Problem for an empty file."""
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise Problem("run_empty", name=name)
+    if rows := _tensorboard_rows(content):
+        lines = "\n".join(",".join(map(repr, row)) for row in rows).encode()
+        grid = read_grid(lines, PASTED, False)
+        return replace(grid, columns=HEADLESS_COLUMNS_OF_TENSORBOARD)
     grid = _with_flat_columns(read_grid(content, name, True, rows=False), name)
     if grid.header and not all(_is_number(_REPEATED.sub("", head)) for head in grid.columns):
         return grid
@@ -166,6 +179,21 @@ def grid_of(name: str, content: bytes) -> Grid:
         return grid
     names = HEADLESS_COLUMNS_OF_MLFLOW if _begin_with_time(rows) else HEADLESS_COLUMNS
     return replace(grid, columns=(*names, *grid.columns[len(names) :]))
+
+
+def _tensorboard_rows(content: bytes) -> list[list[float]]:
+    """Return the rows of a curve as TensorBoard downloads it as JSON, [[time, step, value], …];
+    empty for anything else."""
+    if not content[:100].lstrip().startswith(b"[["):
+        return []
+    try:
+        rows = json.loads(content)
+    except (ValueError, RecursionError):
+        return []
+    are_points = all(
+        isinstance(row, list) and len(row) == 3 and all(map(is_number, row)) for row in rows
+    )
+    return rows if are_points and min(row[0] for row in rows) >= MIN_UNIX_TIME else []
 
 
 def _begin_with_time(rows: Sequence[Sequence[str]]) -> bool:
@@ -271,6 +299,8 @@ def _has_scalars(grid: Grid) -> bool:
         return _is_numeric(grid, 0)
     if _is_table_of_runs(heads):  # `read` raises the problem
         return True
+    if sum(map(names_ids, heads)) > 1:  # judgements of a search
+        return False
     if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
         return True
     beside = [

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from lossprism.explorer.sources.table_in_pasted_text import is_delimited
 
 MAX_LINES, MAX_LETTERS = 20, 1000  # of a text of sentences, and of one of its lines
+# A Chinese comma never stands within a number: it becomes a semicolon.
 _ASCII = str.maketrans(
-    "：＝，、；（）［］｛｝％．－＋｜　−０１２３４５６７８９", ":=,,;()[]{}%.-+| -0123456789"
+    "：＝，、；（）［］｛｝％．－＋｜　−０１２３４５６７８９", ":=;;;()[]{}%.-+| -0123456789"
 )
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.@+-])(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![A-Za-z_.]*\d)|"
@@ -24,14 +25,15 @@ _TOPIC = re.compile(
 # Words before and after numbers that are no values of a loss.
 _SETTING = re.compile(
     r"(?:(?<![a-z])(?:batch(?:es)?|size|temperature|temp|tau|τ|scale|margin|lr|rate|steps?|epochs?|seed|version|"
-    r"group|k|from|per)|批大小|批量|批次|温度(?:系数)?|学习率|间隔|步数?|轮|第|从|每)"
-    r"(?:\s+(?:of|is|size)|\s*(?:为|是))?[\s=:(]*$",
+    r"group|k|from|per|dropout|warmup|decay|wd|memory|mem)|批大小|批量|批次|温度(?:系数)?|学习率|间隔|步数?|轮|第|"
+    r"从|每|显存|内存|耗时|用时)"
+    r"(?:\s+(?:of|is|size)|\s*(?:大小)?(?:为|是|设(?:置)?(?:为|成|的|到)))?[\s=:(]*$",
     re.I,
 )
 _COUNTED = re.compile(
     r"\s*(?:(?:hard|random|in-batch|training)\s+)*(?:negatives?|positives?|classes|pairs|rows|"
     r"samples|examples|steps?|epochs?|gpus?|hours?|days?|minutes|candidates|documents|passages|"
-    r"个|步|轮|张|条|类|次|小时|天)",
+    r"个|步|轮|张|条|类|次|小时|天|(?:[GMK]i?B?|m?s|h|it/s|s/it)(?![A-Za-z]))",
     re.I,
 )
 _APPROXIMATE = re.compile(
@@ -94,6 +96,7 @@ def statements_of(line: str) -> list[Statement]:
     """
     plain = _DECIMAL_COMMA.sub(r"\1.\2", without_approximations(line[:MAX_LETTERS]))
     plain = _COMPUTED.sub("computed", plain)
+    plain = plain.replace("= computed =", "=")  # "loss = ln(64) = 4.16"
     topics = [*_TOPIC.finditer(plain)]
     starts = [0, *(topic.start() for topic in topics[1:])]
     ends = [*starts[1:], len(plain)]
