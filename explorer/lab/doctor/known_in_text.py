@@ -23,7 +23,7 @@ _IS = (
 
 
 def _named(names: str, number: str = _NUMBER) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z_.])(?:--)?(?:{names}){_IS}{number}", re.I)
+    return re.compile(rf"(?<![A-Za-z_./])(?:--)?(?:{names}){_IS}{number}", re.I)
 
 
 _GROUP = "group"  # of FlagEmbedding and Tevatron: a positive with its hard negatives

@@ -52,6 +52,7 @@ _COMPUTED = re.compile(r"\w+(?<!loss)(?<!损失)\((?=[^()]*\d)[^()]*\)|\b\d+\s*[
 _OTHER_NAME = re.compile(
     r"(?!value|total|mean|average|avg|值)(?<!\w)([^\W\d]\w*(?:\([^()]*\))?)\s*=\s*$", re.I
 )
+_JOINED = re.compile(r"(?<=loss)(?=\d+\.\d)", re.I)  # "loss4.16", as Chinese has no blanks
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 
@@ -96,6 +97,7 @@ def statements_of(line: str) -> list[Statement]:
     """
     plain = _DECIMAL_COMMA.sub(r"\1.\2", without_approximations(line[:MAX_LETTERS]))
     plain = _COMPUTED.sub("computed", plain)
+    plain = _JOINED.sub(" ", plain)
     plain = plain.replace("= computed =", "=")  # "loss = ln(64) = 4.16"
     topics = [*_TOPIC.finditer(plain)]
     starts = [0, *(topic.start() for topic in topics[1:])]
