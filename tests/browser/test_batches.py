@@ -61,7 +61,7 @@ def test_batches_of_a_file_follow_one_another_and_are_compared(page: Page) -> No
     expect(page.locator(SPREAD).first).to_be_visible()
     with page.expect_download() as taken:
         page.get_by_role("button", name=wording("ui.spread_csv")).click()
-    table = taken.value.path().read_text(encoding="utf-8").splitlines()
+    table = taken.value.path().read_text(encoding="utf-8-sig").splitlines()
     assert table[0].startswith("batch,loss,")
     assert len(table) == 201
     # Who opens the link sees this batch, and that there are others.

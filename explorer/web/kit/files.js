@@ -77,10 +77,13 @@ export function onFile(chooser, drop, take) {
   });
 }
 
+/** @type {(file: { path: string, name: string }) => void} Have the browser fetch a file and save it. */
+export const download = ({ path, name }) => h("a", { href: path, download: name }).click();
+
 /** @type {(name: string, blob: Blob) => void} */
-export function download(name, blob) {
+function saveBlob(name, blob) {
   const address = URL.createObjectURL(blob);
-  h("a", { href: address, download: name }).click();
+  download({ path: address, name });
   setTimeout(() => URL.revokeObjectURL(address), 60_000); // a busy browser begins late
 }
 
@@ -91,15 +94,34 @@ export function download(name, blob) {
  */
 export async function saved({ name, type, text }, ratio = 1) {
   if (ratio !== 1) {
-    download(name.replace(/\.svg$/, `@${ratio}x.png`), await rasterised(text, ratio));
+    saveBlob(name.replace(/\.svg$/, `@${ratio}x.png`), await rasterised(text, ratio));
     return;
   }
   if (type === "application/zip" || type === "application/pdf") {
-    download(name, new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))], { type }));
+    saveBlob(name, new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))], { type }));
     return;
   }
   const mark = type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
-  download(name, new Blob([mark, text], { type }));
+  saveBlob(name, new Blob([mark, text], { type }));
+}
+
+/** @typedef {(string | number)[][]} Rows */
+
+/** @type {(name: string, rows: Rows) => Promise<void>} Save rows as comma-separated values. */
+export const saveCsv = (name, rows) => saved({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(rows) });
+
+/**
+ * Comma-separated values (RFC 4180); what a spreadsheet would take for a formula is written as text.
+ * @param {Rows} rows
+ */
+const csvText = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
+
+/** @param {string | number} value */
+function cellOf(value) {
+  if (typeof value === "number") return String(value);
+  const isNumber = value === "-inf" || Number.isFinite(Number(value));
+  const plain = /^[=+\-@\t\r]/.test(value) && !isNumber ? `'${value}` : value;
+  return /[",\r\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
 }
 
 /**

@@ -6,15 +6,15 @@ import { filePicker } from "./sidebar_parts.js";
 import { say } from "./words.js";
 
 /**
- * `put` sends a piece, `take` hears of the file once it is there, by the name that the server has for it.
+ * `take` hears of the file once it is there, by the name that the server has for it.
  * `note` says meanwhile what comes. An earlier problem is shown again where nothing arrives.
- * @param {Pick<import("./bus.js").Bus, "problem" | "warn" | "fail">} page
+ * @param {Pick<import("./bus.js").Bus, "problem" | "warn" | "fail"> & { server: { hand_in(piece: object):
+ *   Promise<{ error?: import("../wire").Problem, file?: string }> } }} page
  * @param {{ id: string, kinds: string, most: number, note: HTMLElement,
- *   put: (piece: object) => Promise<{ error?: import("../wire").Problem, file?: string }>,
  *   take: (file: string, name: string) => void }} options
  * @returns {HTMLElement[]}
  */
-export function fileArrival(page, { id, kinds, most, note, put, take }) {
+export function fileArrival(page, { id, kinds, most, note, take }) {
   const arriving = h("progress", { hidden: true, max: 1 });
   const giveUp = worded("button.lp-button", "ui.stop", {
     hidden: true,
@@ -38,7 +38,7 @@ export function fileArrival(page, { id, kinds, most, note, put, take }) {
     note.textContent = file.name;
     arriving.hidden = giveUp.hidden = false;
     const answer = await sentInPieces(file, {
-      put,
+      put: (piece) => page.server.hand_in(piece),
       report: (share) => {
         arriving.value = share;
       },

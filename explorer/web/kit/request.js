@@ -2,6 +2,7 @@
 // request has a deadline, can be given up, and a late answer never takes the place of a newer one.
 
 const DEADLINE_MS = 300_000;
+const POLL_MS = 200;
 export const RETRY_MS = 2000; // after which a server that was gone is asked again
 
 /**
@@ -37,6 +38,9 @@ export async function answerTo(promise, { deadline = DEADLINE_MS, alive = () => 
     clearTimeout(timer);
   }
 }
+
+/** @type {(answer: { working?: unknown }) => number | null} For `again`: while the server is at work on the answer. */
+export const whileWorking = ({ working }) => (working ? POLL_MS : null);
 
 /**
  * A question that is asked again whenever what it is about has changed: the newest question always

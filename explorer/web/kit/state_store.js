@@ -38,6 +38,13 @@ export class Store {
     return name.split(".").reduce((part, key) => part[key], this.state);
   }
 
+  /** @param {string} name */
+  entry(name) {
+    const entry = this.table.get(name);
+    if (!entry) throw new RangeError(name);
+    return entry;
+  }
+
   /**
    * Change what the patch names: update({ data: { random: { pairs: 9 } } }). Entries are replaced as
    * a whole, and only what leads to them is copied. Answers which entries changed and the most that

@@ -63,7 +63,6 @@ function Choice({ page }) {
 /** @param {Properties} properties */
 function OneClaim({ page }) {
   const { claim, row } = page;
-  const scale = page.store.table.get("scale");
   return h(
     "article.lp-claim",
     { "aria-busy": row ? "false" : "true" },
@@ -77,13 +76,13 @@ function OneClaim({ page }) {
         h(Formula, { latex: claim.formula, display: true }),
       ),
       row ? h(Judged, { page, row }) : null,
-      row?.here && claim.scaled && scale
+      row?.here && claim.scaled
         ? h(Slider, {
-            entry: /** @type {any} */ (scale),
+            entry: page.store.entry("scale"),
             value: page.store.state.scale,
             title: "claims.scale",
             logarithmic: true,
-            change: (/** @type {number} */ value) => page.set({ scale: value }),
+            change: (value) => page.set({ scale: value }),
           })
         : null,
     ),

@@ -1,12 +1,12 @@
 // A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
 import { FigureButtons, Fold } from "../../kit/components.js";
-import { saved } from "../../kit/files.js";
+import { saveCsv, saved } from "../../kit/files.js";
 import { colourOf, labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
 
-/** @typedef {(string | number)[][]} Rows */
+/** @typedef {import("../../kit/files.js").Rows} Rows */
 /** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */
 /** @typedef {[key: string, act: () => void]} Button */
 /** @typedef {import("../../kit/components.js").SaveFigure} SaveFigure */
@@ -48,8 +48,7 @@ export function Downloads({ page, name, figure, csv, more = [] }) {
     if (answer.error) page.warn(answer.error);
     else await saved(answer, ratio);
   }
-  const saveCsv = () => saved({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(csv()) });
-  return h(SaveButtons, { buttons: [...more, ["take.csv", saveCsv]], figure: figure && saveFigure });
+  return h(SaveButtons, { buttons: [...more, ["take.csv", () => saveCsv(name, csv())]], figure: figure && saveFigure });
 }
 
 /**
@@ -70,18 +69,4 @@ export function batchName({ batch, store }) {
   const { source, example } = store.state.data;
   const where = say(source === "example" ? `example.${example}.title` : `compare.from.${source}`);
   return say("compare.caption", { where, count: batch?.labels.length ?? 0 });
-}
-
-/**
- * Comma-separated values (RFC 4180); what a spreadsheet would take for a formula is written as text.
- * @param {Rows} rows
- */
-const csvText = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
-
-/** @param {string | number} value */
-function cellOf(value) {
-  if (typeof value === "number") return String(value);
-  const isNumber = value === "-inf" || Number.isFinite(Number(value));
-  const plain = /^[=+\-@\t\r]/.test(value) && !isNumber ? `'${value}` : value;
-  return /[",\r\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
 }

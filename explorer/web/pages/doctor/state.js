@@ -33,7 +33,6 @@ export class DoctorPage extends Bus {
     this.history = null;
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
-      most: 1,
       debounce: TYPING_MS,
       ask: () => this.explain(),
       take: (answer) => this.take(answer),

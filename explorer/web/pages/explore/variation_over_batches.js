@@ -1,6 +1,6 @@
 // How the figures of the strip vary over many batches of the same data; this batch is marked.
 import { h, reword, setText, worded } from "../../kit/dom.js";
-import { download } from "../../kit/files.js";
+import { saveCsv } from "../../kit/files.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { s } from "../../kit/svg_drawing.js";
@@ -103,12 +103,11 @@ function sourceOf(page, count) {
   return say("ui.spread_file", { count, size, name: file, how: say(`sampler.${sampler}.how`, { seed }) });
 }
 
-/** @type {(loss: string, figures: Figures) => void} */
-function saveCsv(loss, figures) {
+/** @type {(loss: string, figures: Figures) => Promise<void>} */
+function saveBatches(loss, figures) {
   const names = Object.keys(figures);
-  const lines = figures.loss.map((_loss, i) => [i + 1, ...names.map((name) => figures[name][i] ?? "")].join(","));
-  const text = [["batch", ...names].join(","), ...lines, ""].join("\n");
-  download(`lossprism-${loss}-batches.csv`, new Blob([text], { type: "text/csv" }));
+  const lines = figures.loss.map((_loss, i) => [i + 1, ...names.map((name) => figures[name][i] ?? "")]);
+  return saveCsv(`${loss}-batches`, [["batch", ...names], ...lines]);
 }
 
 /**
@@ -126,7 +125,7 @@ export function spreadPart(page, server, boxes) {
   }
   const toggle = h("button.lp-button", { id: "lp-spread", onclick: () => turn(!on) });
   const save = worded("button.lp-crumb", "ui.spread_csv", {
-    onclick: () => found && saveCsv(page.scenario.loss, found),
+    onclick: () => found && saveBatches(page.scenario.loss, found),
   });
   const about = h("span");
   const note = h("p.lp-note", { hidden: true }, about, " ", save);

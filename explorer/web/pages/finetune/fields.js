@@ -27,10 +27,10 @@ export const Button = ({ name, id, disabled, kind = "lp-button", act }) =>
  * @param {{ page: Page, name: string, take?: (value: number) => void }} properties
  */
 export function NumberBox({ page, name, take = (value) => page.setPlan({ [name]: value }) }) {
-  const entry = page.store.table.get(`plan.${name}`) ?? page.store.table.get(`beside.${name}`);
-  if (!entry) throw new RangeError(name);
+  const { store } = page;
+  const entry = store.table.get(`plan.${name}`) ?? store.entry(`beside.${name}`);
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
-  const value = page.store.get(entry.name);
+  const value = store.get(entry.name);
   const { low, high, kind } = entry;
   /** @param {string} text */
   const isGood = (text) => text.trim() !== "" && fits(entry, Number(text));

@@ -136,9 +136,7 @@ const ask = (page, what) => page.heard(page.server.take({ run: page.shown[0], wh
 /** @type {(page: FinetunePage, what: string) => Promise<void>} */
 async function save(page, what) {
   const answer = await ask(page, what);
-  if (answer?.text === undefined) return;
-  const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
-  download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
+  if (answer?.text !== undefined) await saved(answer);
 }
 
 /**
@@ -147,8 +145,7 @@ async function save(page, what) {
  */
 async function fetchFile(page, what) {
   const answer = await ask(page, what);
-  if (!answer) return;
-  Object.assign(document.createElement("a"), { href: answer.path, download: answer.name }).click();
+  if (answer?.path) download(answer);
 }
 
 /**

@@ -73,7 +73,7 @@ export class LandscapePage extends LinkedPage {
   read(text) {
     const state = this.store.known(link.read(this.store.table, text, parametersIn(pageData.losses)));
     const { sides = [], ...rest } = state;
-    const usual = /** @type {Side[]} */ (this.store.table.get("sides")?.default);
+    const usual = /** @type {Side[]} */ (this.store.entry("sides").default);
     return { ...rest, sides: usual.map((one, place) => sides[place] ?? one) };
   }
 

@@ -2,14 +2,13 @@
 import { batchText } from "../../kit/batch_text.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { Requests } from "../../kit/request.js";
+import { Requests, whileWorking } from "../../kit/request.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "pairs">} Answer */
 
 const ROWS = 20; // of a page
-const AGAIN_MS = 300;
 const TYPING_MS = 250;
 const COLUMNS = ["entry", "sentences", "label", "score", "gradient"];
 
@@ -37,7 +36,7 @@ class PairSearch {
         const { search, column, falling, pageNumber } = this;
         return page.server.pairs({ ...page.request, search, column, falling, page: pageNumber });
       },
-      again: ({ working }) => (working ? AGAIN_MS : null),
+      again: whileWorking,
       take: (answer) => this.#take(answer),
     });
   }

@@ -4,7 +4,7 @@ import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
 import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
-import { Requests } from "../../kit/request.js";
+import { Requests, whileWorking } from "../../kit/request.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
@@ -32,7 +32,6 @@ import { Taking } from "./takeaway_requests.js";
 /** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
 /** @typedef {{ request: LargeRequest, window: Part | null, answer: Answer<"blocks"> }} Reply */
 
-const POLL_MS = 200;
 const SLOW_MS = 300;
 const CANCELLED = problem("large_cancelled", {}, "cancelled");
 /** @type {(one: unknown, other: unknown) => boolean} */
@@ -74,7 +73,7 @@ export class LargePage extends Bus {
       most: 2,
       ask: () => this.question(),
       take: (reply) => this.receive(reply),
-      again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.about === CANCELLED.about ? 0 : null),
+      again: ({ answer }) => (answer.error?.about === CANCELLED.about ? 0 : whileWorking(answer)),
       progress: ({ request, answer }) => this.hear(request, answer),
     });
     /** @type {Requests<Answer<"details">>} */
@@ -82,14 +81,13 @@ export class LargePage extends Bus {
       most: 2,
       ask: () => this.server.details(this.of),
       take: (answer) => this.learn(answer),
-      again: (answer) => (answer.working ? POLL_MS : null),
+      again: whileWorking,
     });
     /** @type {Requests<Answer<"judge">>} */
     this.judging = new Requests({
-      most: 1,
       ask: () => this.server.judge(this.of),
       take: (answer) => this.hearJudged(answer),
-      again: (answer) => (answer.working ? POLL_MS : null),
+      again: whileWorking,
     });
     this.taking = new Taking(this);
   }

@@ -1,10 +1,7 @@
 // Files of what is in view: asked for until they are there, then saved or fetched.
-import { h } from "../../kit/dom.js";
 import { figureLook } from "../../kit/figure_choices.js";
-import { saved } from "../../kit/files.js";
-import { Requests } from "../../kit/request.js";
-
-const POLL_MS = 200;
+import { download, saved } from "../../kit/files.js";
+import { Requests, whileWorking } from "../../kit/request.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "take">} Answer */
 
@@ -18,7 +15,7 @@ export class Taking {
     this.requests = new Requests({
       ask: () => this.question(),
       take: (taken) => this.handOut(taken),
-      again: ({ answer }) => (answer.working ? POLL_MS : null),
+      again: ({ answer }) => whileWorking(answer),
       progress: ({ answer }) => {
         this.isWriting = true;
         page.show(answer.working ?? null);
@@ -60,7 +57,7 @@ export class Taking {
     if (this.isWriting) this.page.show(null);
     this.isWriting = false;
     if (answer.error) this.page.warn(answer.error);
-    else if (answer.path) h("a", { href: answer.path, download: answer.name }).click();
+    else if (answer.path) download(answer);
     else if (answer.text !== undefined) await saved(answer, ratio);
   }
 }

@@ -83,10 +83,9 @@ function Start({ page }) {
  * @param {Page & { name: string, logarithmic?: boolean }} properties
  */
 function NumberOf({ page, name, logarithmic }) {
-  const entry = page.store.table.get(name);
   const [part, key] = name.split(".");
   return h(Slider, {
-    entry: /** @type {any} */ (entry),
+    entry: page.store.entry(name),
     value: page.store.get(name),
     title: `sphere.${key}`,
     name: `lp-${key}`,
@@ -107,7 +106,7 @@ const Random = ({ page }) =>
       id: "lp-labels",
       name: say("random.labels"),
       value: page.store.state.start.labels,
-      options: (page.store.table.get("start.labels")?.choices ?? []).map((one) => [one, say(`random.labels.${one}`)]),
+      options: (page.store.entry("start.labels").choices ?? []).map((one) => [one, say(`random.labels.${one}`)]),
       change: (labels) => page.set({ start: { labels } }),
     }),
     h(NumberOf, { page, name: "start.agreement" }),
@@ -138,10 +137,7 @@ function Motion({ page }) {
       id: "lp-optimiser",
       name: say("sphere.optimiser"),
       value: steps.optimiser,
-      options: (page.store.table.get("steps.optimiser")?.choices ?? []).map((one) => [
-        one,
-        say(`sphere.optimiser.${one}`),
-      ]),
+      options: (page.store.entry("steps.optimiser").choices ?? []).map((one) => [one, say(`sphere.optimiser.${one}`)]),
       change: (optimiser) => page.set({ steps: { optimiser } }),
     }),
     h(NumberOf, { page, name: "steps.rate", logarithmic: true }),

@@ -35,7 +35,6 @@ export function Mechanics({ page }) {
   /** @type {import("./experiment.js").Experiment<import("../../../wire").ExperimentSides>} */
   const experiment = useExperiment(page, "mechanics", { way, size, average: averaged && canAverage });
   const { answer, sides } = experiment;
-  const entry = /** @type {import("../../../wire").StateEntry} */ (page.store.table.get("size"));
   return group(
     h(
       ExperimentOptions,
@@ -49,7 +48,7 @@ export function Mechanics({ page }) {
         change: (name) => page.set({ way: name }),
       }),
       h(Slider, {
-        entry: { ...entry, high: LARGEST_SIZE },
+        entry: { ...page.store.entry("size"), high: LARGEST_SIZE },
         value: size,
         title: "compare.vary.size",
         name: "vary-size",

@@ -65,17 +65,15 @@ function changeOf({ store, batch }) {
 // ---- What is changed ---------------------------------------------------------------------------
 
 /** @param {{ page: ComparePage, options: Change }} properties */
-function Distance({ page, options: { change, by } }) {
-  const entry = /** @type {import("../../../wire").StateEntry} */ (page.store.table.get("by"));
-  return h(Slider, {
+const Distance = ({ page, options: { change, by } }) =>
+  h(Slider, {
     key: change,
-    entry: { ...entry, ...RANGES[change] },
+    entry: { ...page.store.entry("by"), ...RANGES[change] },
     value: by,
     title: `compare.vary.by.${change}`,
     name: `vary-${change}`,
     change: (value) => page.set({ by: value }),
   });
-}
 
 /**
  * The pair that is changed; one that was pointed at in a picture is a click away.

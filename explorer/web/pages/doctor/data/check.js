@@ -1,9 +1,9 @@
 // The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
 
-import { h } from "../../../kit/dom.js";
+import { download } from "../../../kit/files.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
-import { Requests } from "../../../kit/request.js";
+import { Requests, whileWorking } from "../../../kit/request.js";
 import { problem } from "../../../kit/server.js";
 import { packed, unpacked } from "../../../kit/state_link.js";
 import { language } from "../../../kit/words.js";
@@ -19,7 +19,6 @@ import { language } from "../../../kit/words.js";
 /** @typedef {{ error?: import("../../../wire").Problem | null, working?: import("../../../wire").Progress,
  *   file?: string, name?: string }} Held a file that the server has, or how far it is on the way there */
 
-const POLL_MS = 200;
 const PASTED = "pasted.txt"; // what a pasted table is called on the server
 const PASTED_BYTES = 2 ** 22; // of a table in an address, unpacked
 const PASTED_KEPT = 2 ** 19; // letters of a pasted table that the browser's history keeps
@@ -46,29 +45,26 @@ export class DataCheck {
     this.similarities = null; // what was found in similarities without texts
     /** @type {Requests<Reply>} */
     this.requests = new Requests({
-      most: 1,
       ask: () => this.question(),
       take: (reply) => this.take(reply),
-      again: ({ answer }) => (answer.working ? POLL_MS : null),
+      again: ({ answer }) => whileWorking(answer),
       progress: ({ answer }) => this.show(answer.working),
       changed: () => page.setBusy(this.requests, this.requests.flying > 0),
     });
     /** @type {Requests<Answer<"take">>} */
     this.taking = new Requests({
-      most: 1,
       ask: () => page.server[this.taken](this.wanted),
       take: (answer) => this.handOut(answer),
-      again: (answer) => (answer.working ? POLL_MS : null),
+      again: whileWorking,
       progress: (answer) => this.show(answer.working),
     });
     /** @type {import("../../../wire").EncodedData | null} */
     this.seen = null; // the encoder's findings
     /** @type {Requests<Answer<"encode">>} */
     this.encoding = new Requests({
-      most: 1,
       ask: () => this.askEncoder(),
       take: (answer) => this.hearEncoder(answer),
-      again: (answer) => (answer.working ? POLL_MS : null),
+      again: whileWorking,
       progress: (answer) => this.show(answer.working),
       changed: () => page.setBusy(this.encoding, this.encoding.flying > 0),
     });
@@ -278,7 +274,7 @@ export class DataCheck {
   handOut(answer) {
     this.show(undefined);
     if (answer.error) this.page.warn(answer.error);
-    else if (answer.path) h("a", { href: answer.path, download: answer.name }).click();
+    else if (answer.path) download(answer);
   }
 
   // ---- The address ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import { agree } from "../../../kit/server.js";
 import { groupsOf } from "../../../kit/sidebar_parts.js";
 import { say } from "../../../kit/words.js";
 import { Columns } from "./columns.js";
-import { draftSlider, entryOf, fileOf } from "./source.js";
+import { draftSlider, fileOf } from "./source.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 
@@ -54,7 +54,7 @@ function Purpose({ page }) {
       ),
     ),
     h(Slider, {
-      entry: entryOf(page, "batch"),
+      entry: page.store.entry("data.batch"),
       value: batch,
       title: "doctor.batch_size",
       name: "batch",
@@ -103,7 +103,7 @@ function NumberBox({ id, title, value, step, fits, change }) {
 /** @param {Page} properties */
 function EncoderFields({ page }) {
   const { encoder, most, tokens } = page.data.state;
-  const longest = entryOf(page, "tokens").high ?? 0;
+  const longest = page.store.entry("data.tokens").high ?? 0;
   const draft = useDraft({ encoder, most });
   function encode() {
     agree(draft.now.encoder);

@@ -52,23 +52,13 @@ function readNote(file, name) {
 }
 
 /**
- * @param {import("../state.js").DoctorPage} page
- * @param {string} name
- */
-export function entryOf({ store }, name) {
-  const entry = store.table.get(`data.${name}`);
-  if (!entry) throw new RangeError(name);
-  return entry;
-}
-
-/**
  * The slider of a count in a draft.
  * @type {(page: import("../state.js").DoctorPage, draft: { now: Record<string, any> }, name: string, title: string) =>
  *   import("preact").VNode}
  */
 export const draftSlider = (page, draft, name, title) =>
   h(Slider, {
-    ...{ name, title, entry: entryOf(page, name), value: draft.now[name], logarithmic: true },
+    ...{ name, title, entry: page.store.entry(`data.${name}`), value: draft.now[name], logarithmic: true },
     change: (value) => {
       draft.now[name] = value;
     },
@@ -88,7 +78,6 @@ function OwnFile({ page }) {
     kinds: "doctor.file_kinds",
     most: pageData.doctor.bytes,
     note,
-    put: (piece) => page.server.hand_in(piece),
     take: (one, called) => page.data.begin({ kind: "file", file: one, name: called }),
   });
 }

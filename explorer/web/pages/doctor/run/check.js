@@ -1,6 +1,6 @@
 // The check of a run: its log, what is known beside it, and what was found.
 import { pageData } from "../../../kit/page_data.js";
-import { Requests } from "../../../kit/request.js";
+import { Requests, whileWorking } from "../../../kit/request.js";
 import { problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
 
@@ -8,7 +8,6 @@ import { language } from "../../../kit/words.js";
 /** @typedef {import("../../../kit/types").Answer<DoctorServer, "examine_run">} Answer */
 
 const TYPING_MS = 250;
-const POLL_MS = 200;
 const FOLLOW_MS = 3000; // a folder is looked into again: its training may be running
 const PASTED_KEPT = 2 ** 19; // letters of pasted lines that the browser's history keeps
 
@@ -20,7 +19,6 @@ export class RunCheck {
     this.examined = null;
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
-      most: 1,
       debounce: TYPING_MS,
       ask: () => page.server.examine_run(this.question),
       take: (answer) => this.take(answer),
@@ -31,13 +29,12 @@ export class RunCheck {
     this.unfinished = 0; // files of further ones that are being written
     /** @type {Requests<import("../../../kit/types").Answer<DoctorServer, "kept">>} */
     this.listing = new Requests({
-      most: 1,
       ask: async () => {
         const asked = { folder: this.state.folder, language: language() };
         return page.server.kept(asked);
       },
       take: (answer) => this.hear(answer),
-      again: (answer) => (answer.working ? POLL_MS : null),
+      again: whileWorking,
       progress: (answer) => page.tell(answer.working ? { ...answer.working, values: {} } : null),
       changed: () => page.setBusy(this.listing, this.listing.flying > 0 && this.batches === null),
     });

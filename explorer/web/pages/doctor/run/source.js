@@ -42,7 +42,6 @@ export const LogArrival = ({ page, ...options }) =>
     page,
     kinds: "doctor.log_kinds",
     most: pageData.doctor.log_bytes,
-    put: (piece) => page.server.hand_in(piece),
     ...options,
   });
 

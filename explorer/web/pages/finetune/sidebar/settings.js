@@ -17,10 +17,9 @@ const FURTHER = ["warmup", "weight_decay", "clipping", "evaluations", "seed"];
 /** @param {Page} properties */
 export function DataSettings({ page }) {
   const { data } = page.plan;
-  const entry = page.store.table.get("plan.data.held_out_share");
-  if (!entry || (data.source === "file" && data.held_out_file)) return null;
+  if (data.source === "file" && data.held_out_file) return null;
   return h(Slider, {
-    entry,
+    entry: page.store.entry("plan.data.held_out_share"),
     value: data.held_out_share,
     title: "finetune.held_out_share",
     name: "held_out_share",

@@ -5,7 +5,7 @@ import { withLabels } from "../../../kit/files.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { Requests } from "../../../kit/request.js";
+import { Requests, whileWorking } from "../../../kit/request.js";
 import { agree } from "../../../kit/server.js";
 import { language, say } from "../../../kit/words.js";
 
@@ -14,7 +14,6 @@ import { language, say } from "../../../kit/words.js";
 /** @typedef {Extract<Answer, { columns: string[] }>} Described */
 /** @typedef {{ name: string, file: Described }} Found */
 
-const DESCRIBE_MS = 300;
 const ROLES = ["first", "second", "score", "similarity"];
 
 /** What the server says of the file that is looked at. Publishes "file". */
@@ -32,7 +31,7 @@ export class FileDescription {
         const { source } = page.request;
         return { name: source.name ?? "", answer: await page.server.describe_file({ source }) };
       },
-      again: ({ answer }) => (answer.working ? DESCRIBE_MS : null),
+      again: ({ answer }) => whileWorking(answer),
       take: (found) => this.#take(found),
     });
   }
@@ -70,7 +69,6 @@ export function FilePanel({ page, description }) {
       kinds: "large.file_kinds",
       most: pageData.large.bytes,
       note: found ? noteOf(found) : "",
-      put: (piece) => page.server.hand_in(piece),
       take: (file, name) => page.change({ source: { kind: "file", file, name, columns: {}, encoder: chosen() } }),
     }),
     found ? h(Columns, { page, file: found.file }) : null,
