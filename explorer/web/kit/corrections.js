@@ -7,6 +7,15 @@ import { say } from "./words.js";
  * @typedef {[string, string, string]} Correction */
 
 /**
+ * Corrections with another label for a pair: "" leaves it out, null takes it as it came.
+ * @type {(corrections: Correction[], first: string, second: string, label: string | null) => Correction[]}
+ */
+export function corrected(corrections, first, second, label) {
+  const others = corrections.filter(([one, other]) => one !== first || other !== second);
+  return label === null ? others : [...others, [first, second, label]];
+}
+
+/**
  * How many suspects data without a wrong label would list, and that fewer of them are no good sign.
  * @type {(count: number, usual: import("../wire").Disagreement) => string}
  */

@@ -175,6 +175,11 @@ export class DoctorPage extends Bus {
     this.ask();
   }
 
+  /** @param {import("../../wire").Progress | undefined} working how far the server is */
+  showProgress(working) {
+    this.tell(working ? { ...working, values: {} } : null);
+  }
+
   cancel() {
     super.cancel();
     if (this.check === "data") this.data.cancel();

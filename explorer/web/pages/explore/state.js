@@ -3,6 +3,7 @@
 import { BatchPage } from "../../kit/batch_page.js";
 import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
+import { corrected } from "../../kit/corrections.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
@@ -342,13 +343,9 @@ export class ExplorePage extends BatchPage {
     return used.length === all.length ? used : all;
   }
 
-  /**
-   * Give the pairs of two sentences another label; "" leaves them out, null takes them as they came.
-   * @type {(first: string, second: string, label: string | null) => void}
-   */
-  correct(first, second, label) {
-    const others = this.scenario.data.corrections.filter(([a, b]) => a !== first || b !== second);
-    this.set({ data: { corrections: label === null ? others : [...others, [first, second, label]] } });
+  /** @type {(first: string, second: string, label: string | null) => void} See `corrected`. */
+  correct(...correction) {
+    this.set({ data: { corrections: corrected(this.scenario.data.corrections, ...correction) } });
   }
 
   /** @param {number} pair */

@@ -1,6 +1,7 @@
 // The state of the Large batch page: what is looked at, the way there, and what the server is still
 // at work on. The server keeps nothing that this description could not bring back.
 import { Bus } from "../../kit/bus.js";
+import { corrected } from "../../kit/corrections.js";
 import { History } from "../../kit/history.js";
 import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
@@ -178,13 +179,9 @@ export class LargePage extends Bus {
     this.ask();
   }
 
-  /**
-   * Another label for a pair, "" to leave it out, null to leave it as it was.
-   * @type {(first: string, second: string, label: string | null) => void}
-   */
-  correct(first, second, label) {
-    const others = this.corrections.filter(([a, b]) => a !== first || b !== second);
-    this.change({ source: { corrections: label === null ? others : [...others, [first, second, label]] } });
+  /** @type {(first: string, second: string, label: string | null) => void} See `corrected`. */
+  correct(...correction) {
+    this.change({ source: { corrections: corrected(this.corrections, ...correction) } });
   }
 
   // An earlier problem is no problem of what is under way.

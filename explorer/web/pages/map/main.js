@@ -19,6 +19,11 @@ const HEIGHT = 560; // pixels of the map
 const LISTED = 12; // pairs, and sentences, below the map
 const PANEL = 620; // pixels of a side of the map in a file
 const AROUND_PX = 330; // of the page's height, around the map
+/** @type {[string, number][]} The word of a line, and the sign of its gradient. */
+const DIRECTIONS = [
+  ["map.pull", -1],
+  ["map.push", 1],
+];
 
 /** @param {Page} properties */
 function Main({ page }) {
@@ -76,10 +81,7 @@ function figureFile(page, chart, look) {
   const panel = chart?.panel(PANEL, PANEL);
   if (!panel) return undefined;
   const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
-  const legend = [
-    { name: say("map.pull"), colour: colourOf(-1) },
-    { name: say("map.push"), colour: colourOf(1) },
-  ];
+  const legend = DIRECTIONS.map(([key, sign]) => ({ name: say(key), colour: colourOf(sign) }));
   const caption = [fidelityWords(page), say("map.width")];
   const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
   return page.server.chart({ ...look, name: "lossprism-map", chart: drawn });
@@ -148,14 +150,9 @@ function fidelityWords({ map }) {
 /** @param {Page} properties */
 function Legend({ page }) {
   page.observe("language");
-  /** @type {[string, number][]} */
-  const entries = [
-    ["map.pull", -1],
-    ["map.push", 1],
-  ];
   return h(
     "p.lp-note.lp-map-legend",
-    entries.map(([key, sign]) =>
+    DIRECTIONS.map(([key, sign]) =>
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
     h("span", say("map.width")),

@@ -48,7 +48,7 @@ export class DataCheck {
       ask: () => this.question(),
       take: (reply) => this.take(reply),
       again: ({ answer }) => whileWorking(answer),
-      progress: ({ answer }) => this.show(answer.working),
+      progress: ({ answer }) => page.showProgress(answer.working),
       changed: () => page.setBusy(this.requests, this.requests.flying > 0),
     });
     /** @type {Requests<Answer<"take">>} */
@@ -56,7 +56,7 @@ export class DataCheck {
       ask: () => page.server[this.taken](this.wanted),
       take: (answer) => this.handOut(answer),
       again: whileWorking,
-      progress: (answer) => this.show(answer.working),
+      progress: ({ working }) => page.showProgress(working),
     });
     /** @type {import("../../../wire").EncodedData | null} */
     this.seen = null; // the encoder's findings
@@ -65,7 +65,7 @@ export class DataCheck {
       ask: () => this.askEncoder(),
       take: (answer) => this.hearEncoder(answer),
       again: whileWorking,
-      progress: (answer) => this.show(answer.working),
+      progress: ({ working }) => page.showProgress(working),
       changed: () => page.setBusy(this.encoding, this.encoding.flying > 0),
     });
     /** @type {object} */
@@ -185,37 +185,24 @@ export class DataCheck {
     return { file, name: PASTED };
   }
 
-  /** @param {import("../../../wire").Progress | undefined} working */
-  show(working) {
-    this.page.tell(working ? { ...working, values: {} } : null);
-  }
-
   /** @param {Reply} reply */
   take({ source, answer }) {
-    this.show(undefined);
-    if (answer.error) {
-      this.clear();
-      this.page.fail(answer.error);
-    } else if (answer.moments) {
-      this.clear();
-      this.similarities = answer;
-      this.page.fail(null);
-    } else if (answer.largest) {
-      this.page.fail(null);
-      this.clear();
-      [this.classes, this.of, this.read] = [answer, source, answer];
+    this.page.tell(null);
+    const { seen } = this;
+    this.clear();
+    this.page.fail(answer.error ?? (answer.undecided ? answer.problem : null));
+    if (!answer.error && !answer.moments) [this.of, this.read] = [source, answer];
+    if (answer.moments) this.similarities = answer;
+    else if (answer.largest) {
+      this.classes = answer;
       if (this.state.encoder) this.page.warn(NO_PAIRS);
     } else if (answer.findings) {
-      this.page.fail(null);
-      [this.examined, this.of, this.read, this.classes, this.similarities] = [answer, source, answer, null, null];
-      if (this.state.encoder || answer.file?.own_vectors) this.encoding.ask();
-      else this.seen = null;
-    } else if (answer.undecided) {
-      this.clear();
-      [this.of, this.read] = [source, answer];
-      this.page.fail(answer.problem);
-      this.page.publish("open_controls"); // where the columns are chosen
-    }
+      this.examined = answer;
+      if (this.state.encoder || answer.file?.own_vectors) {
+        this.seen = seen; // until the encoder's new findings are here
+        this.encoding.ask();
+      }
+    } else if (answer.undecided) this.page.publish("open_controls"); // where the columns are chosen
     this.publish();
   }
 
@@ -228,7 +215,7 @@ export class DataCheck {
 
   /** @param {Answer<"encode">} answer */
   hearEncoder(answer) {
-    this.show(undefined);
+    this.page.tell(null);
     if (answer.error) this.page.fail(answer.error);
     else if (answer.bands) this.seen = answer;
     this.publish();
@@ -272,7 +259,7 @@ export class DataCheck {
 
   /** @param {Answer<"take">} answer */
   handOut(answer) {
-    this.show(undefined);
+    this.page.tell(null);
     if (answer.error) this.page.warn(answer.error);
     else if (answer.path) download(answer);
   }

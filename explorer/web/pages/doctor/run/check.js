@@ -35,7 +35,7 @@ export class RunCheck {
       },
       take: (answer) => this.hear(answer),
       again: whileWorking,
-      progress: (answer) => page.tell(answer.working ? { ...answer.working, values: {} } : null),
+      progress: ({ working }) => page.showProgress(working),
       changed: () => page.setBusy(this.listing, this.listing.flying > 0 && this.batches === null),
     });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
