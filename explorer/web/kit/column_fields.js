@@ -1,5 +1,5 @@
 // How the rows of a file are read: its encoding, which column plays which role, whether the first row names them.
-import { Checkbox, Field } from "./components.js";
+import { Checkbox, Select } from "./components.js";
 import { group, h } from "./preact_view.js";
 import { say } from "./words.js";
 
@@ -20,26 +20,10 @@ export function ColumnFields({ columns, roles, none, change }) {
       if (none || !chosen) options.unshift(["", none ?? ""]);
       if (OPTIONAL.includes(kind)) options.push([NO_SCORE, say(`column.no_${kind}`)]);
       const take = (/** @type {string} */ column) => change(role, column);
-      return h(NamedSelect, { key: role, role, title: say(`column.${role}`), value: chosen, options, change: take });
+      return h(Select, { key: role, role, name: say(`column.${role}`), value: chosen, options, change: take });
     }),
   );
 }
-
-/**
- * A list with its title above; `role` names the control.
- * @param {{ role: string, title: string, value: string, options: string[][], change: (value: string) => void }}
- *   properties
- */
-export const NamedSelect = ({ role, title, value, options, change }) =>
-  h(
-    Field,
-    { name: title },
-    h(
-      "select",
-      { name: role, value, onChange: (event) => change(event.currentTarget.value) },
-      options.map(([one, words]) => h("option", { key: one, value: one }, words)),
-    ),
-  );
 
 /**
  * In which encoding a text is, each with how its first words would read; nothing where that is plain.
@@ -49,7 +33,7 @@ export function EncodingField({ encoding, encodings, change }) {
   if (!encodings.length) return null;
   const options = encodings.map(([name, words]) => [name, `${name} · ${words}`]);
   if (!encoding) options.unshift(["", say("ui.encoding_open")]);
-  return h(NamedSelect, { role: "encoding", title: say("ui.encoding"), value: encoding, options, change });
+  return h(Select, { role: "encoding", name: say("ui.encoding"), value: encoding, options, change });
 }
 
 /** @param {{ header: boolean, change: (header: boolean) => void }} properties */

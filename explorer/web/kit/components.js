@@ -65,14 +65,14 @@ export const TextField = ({ name, id, value, example, list, decimal, enter, chan
   );
 
 /**
- * A list to choose one from, by value and title.
- * @param {{ id: string, value: string, options: string[][], name?: string, inline?: boolean, label?: string,
+ * A list to choose one from, by value and title; a form's name of it is its `role`.
+ * @param {{ id?: string, role?: string, value: string, options: string[][], name?: string, inline?: boolean, label?: string,
  *   change: (value: string) => void }} properties
  */
-export const Select = ({ id, value, options, name, inline, label, change }) => {
+export const Select = ({ id, role, value, options, name, inline, label, change }) => {
   const select = h(
     "select",
-    { id, value, "aria-label": label, onChange: (event) => change(event.currentTarget.value) },
+    { id, name: role, value, "aria-label": label, onChange: (event) => change(event.currentTarget.value) },
     options.map(([one, title]) => h("option", { key: one, value: one }, title)),
   );
   return name === undefined ? select : h(Field, { name, inline }, select);

@@ -60,7 +60,7 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     judged(large, 1499)
     part.get_by_role("button", name="Use").first.click()
     expect(part).to_contain_text(wording("ui.corrections", count=2))
-    large.wait_for_function(f"{PAGE}.of.source.corrections.length === 2 && !{PAGE}.working")
+    large.wait_for_function(f"{PAGE}.answered.source.corrections.length === 2 && !{PAGE}.working")
     changed = rows_of(large, PART, wording("ui.take_corrections"))
     assert sorted(bool(row["corrected"]) for row in changed) == [False, True]
     assert {int(row["row"]) for row in changed} <= {1, 2, 3, 4}

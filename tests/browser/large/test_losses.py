@@ -78,7 +78,7 @@ def test_work_on_other_data_is_stopped(new_page, server: Server) -> None:
         }}"""
     )
     page.select_option("#lp-large-loss", "cosent")
-    page.wait_for_function(f"{PAGE}.of?.loss === 'cosent'")
+    page.wait_for_function(f"{PAGE}.answered?.loss === 'cosent'")
     assert page.evaluate("window.stopped") == "nt_xent"
     expect(page.locator("#lp-large")).to_be_visible()
 
@@ -109,7 +109,7 @@ def test_what_another_visitor_stops_goes_on(large: Page) -> None:
     with redrawn(large):
         large.select_option("#lp-large-loss", "pairwise_hinge")
     expect(large.locator(PROBLEM)).to_be_hidden()
-    assert large.evaluate(f"{PAGE}.of.loss") == "pairwise_hinge"
+    assert large.evaluate(f"{PAGE}.answered.loss") == "pairwise_hinge"
 
 
 def test_angle_scores_come_from_vectors(large: Page) -> None:

@@ -11,8 +11,8 @@ import { say } from "../../kit/words.js";
  * @param {import("./state.js").LargePage} page
  * @param {Pick<import("../../wire").Pair, "first" | "second"> & { side?: "" | "first" | "second" }} pair
  */
-export function textsOf({ of }, { side = "", first, second }) {
-  if (of?.source.kind === "random") return [];
+export function textsOf({ answered }, { side = "", first, second }) {
+  if (answered?.source.kind === "random") return [];
   return side ? [{ first, second }[side]] : [first, second];
 }
 

@@ -104,7 +104,7 @@ function Pairs({ page, pairs }) {
 }
 
 /** @param {LargePage} page */
-const isDrawn = ({ of }) => of?.source.kind === "random";
+const isDrawn = ({ answered }) => answered?.source.kind === "random";
 
 /** The sentences of these pairs as points of a map. @param {{ page: LargePage }} properties */
 const OnTheMap = ({ page }) =>

@@ -24,15 +24,15 @@ function ProgressAndProblem({ page }) {
 }
 
 /** @type {(page: LargePage) => boolean} Whether what is in view is not what is asked for. */
-const isOther = ({ of, request }) => Boolean(of) && JSON.stringify(of) !== JSON.stringify(request);
+const isOther = ({ answered, request }) => Boolean(answered) && JSON.stringify(answered) !== JSON.stringify(request);
 
 /** @param {{ page: LargePage }} properties */
 function Problem({ page }) {
-  const { problem, notice, of, answer } = page;
+  const { problem, notice, answered, answer } = page;
   const message = problem ?? notice;
   const leftover =
-    problem && of && answer && isOther(page)
-      ? say("large.leftover", { loss: titleOf(of.loss), count: answer.figures.pairs })
+    problem && answered && answer && isOther(page)
+      ? say("large.leftover", { loss: titleOf(answered.loss), count: answer.figures.pairs })
       : "";
   return h(
     "div.lp-problem",

@@ -51,13 +51,13 @@ export class LargePage extends Bus {
     /** @type {import("../../wire").DrawnBlocks | null} */
     this.answer = null; // the latest picture
     /** @type {LargeRequest | null} */
-    this.of = null; // what it is about, while something else is asked for
+    this.answered = null; // the request of the latest picture
     /** @type {import("../../wire").Details | null} */
     this.details = null; // the figures and tables that come after it
     /** @type {Progress | null} */
     this.working = null; // how far the server is
     /** @type {{ request: LargeRequest, what: string } | null} */
-    this.under = null; // what it was last heard to be at work on
+    this.running = null; // the work of the server, as it last said
     /** @type {import("../../wire").Judgement | null} */
     this.judged = null; // the judgement of all pairs together, after everything else
     this.isStale = false; // whether details are of what was asked before
@@ -80,13 +80,13 @@ export class LargePage extends Bus {
     /** @type {Requests<Answer<"details">>} */
     this.detailed = new Requests({
       most: 2,
-      ask: () => this.server.details(this.of),
+      ask: () => this.server.details(this.answered),
       take: (answer) => this.learn(answer),
       again: whileWorking,
     });
     /** @type {Requests<Answer<"judge">>} */
     this.judging = new Requests({
-      ask: () => this.server.judge(this.of),
+      ask: () => this.server.judge(this.answered),
       take: (answer) => this.hearJudged(answer),
       again: whileWorking,
     });
@@ -272,11 +272,11 @@ export class LargePage extends Bus {
    * @param {LargeRequest} request
    */
   dropOther(request) {
-    if (!this.under) return;
-    const { what, request: before } = this.under;
+    if (!this.running) return;
+    const { what, request: before } = this.running;
     if (what === "terms" ? same(before, request) : same(before.source, request.source)) return;
     this.server.stop(before);
-    this.under = null;
+    this.running = null;
   }
 
   /**
@@ -285,7 +285,7 @@ export class LargePage extends Bus {
    */
   hear(request, { working }) {
     if (!working) return;
-    this.under = { request, what: working.what };
+    this.running = { request, what: working.what };
     this.show(working);
   }
 
@@ -305,7 +305,7 @@ export class LargePage extends Bus {
 
   /** @param {Reply} reply */
   receive({ request, window, answer }) {
-    this.under = null;
+    this.running = null;
     if (answer.error) this.fail(answer.error);
     else if (answer.rows) this.draw(request, window, answer);
     this.show(null);
@@ -314,8 +314,8 @@ export class LargePage extends Bus {
   /** @type {(request: LargeRequest, window: Part | null, answer: import("../../wire").DrawnBlocks) => void} */
   draw(request, window, answer) {
     if (this.problem) this.fail(null);
-    const other = !same(request, this.of);
-    this.of = request;
+    const other = !same(request, this.answered);
+    this.answered = request;
     this.answer = answer;
     if (other) this.isStale = true;
     // A window of very many pairs begins and ends with a block.

@@ -32,11 +32,11 @@ export class DataCheck {
     /** @type {Examined | null} */
     this.examined = null;
     /** @type {Source | null} */
-    this.of = null; // what it was found in
+    this.source = null; // of the rows that were examined
     /** @type {Answer<"examine"> | null} */
     this.read = null; // how the file was read, or what there is to choose from
     /** @type {{ text: string, file: string } | null} */
-    this.handed = null; // the pasted table that the server has
+    this.uploaded = null; // the pasted table that the server has
     /** @type {{ wanted: string, file: string, name: string } | null} */
     this.fetched = null; // the rows of the hub that the server has
     /** @type {import("../../../wire").ExaminedClasses | null} */
@@ -53,13 +53,13 @@ export class DataCheck {
     });
     /** @type {Requests<Answer<"take">>} */
     this.taking = new Requests({
-      ask: () => page.server[this.taken](this.wanted),
+      ask: () => page.server[this.takeFunction](this.takeRequest),
       take: (answer) => this.handOut(answer),
       again: whileWorking,
       progress: ({ working }) => page.showProgress(working),
     });
     /** @type {import("../../../wire").EncodedData | null} */
-    this.seen = null; // the encoder's findings
+    this.encoded = null; // the encoder's findings
     /** @type {Requests<Answer<"encode">>} */
     this.encoding = new Requests({
       ask: () => this.askEncoder(),
@@ -69,9 +69,9 @@ export class DataCheck {
       changed: () => page.setBusy(this.encoding, this.encoding.flying > 0),
     });
     /** @type {object} */
-    this.wanted = {}; // what is to be taken away
+    this.takeRequest = {}; // the file to be taken away
     /** @type {"take" | "mine"} */
-    this.taken = "take";
+    this.takeFunction = "take";
     const [negatives, margin] = pageData.doctor.mining.usual;
     this.mining = { negatives, margin };
     this.tooLong = false; // whether the pasted table is too much for an address
@@ -118,7 +118,7 @@ export class DataCheck {
   }
 
   clear() {
-    this.examined = this.read = this.of = this.seen = this.classes = this.similarities = null;
+    this.examined = this.read = this.source = this.encoded = this.classes = this.similarities = null;
   }
 
   publish() {
@@ -141,9 +141,9 @@ export class DataCheck {
     }
     const request = { source, loss, batch, tokens, margin, language: language() };
     const answer = await this.page.server.examine(request);
-    const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
+    const again = kind === "typed" ? this.uploaded : kind === "hub" ? this.fetched : null;
     if (answer.error?.about === "gone" && again) {
-      this.handed = this.fetched = null; // it has left meanwhile, and goes there again
+      this.uploaded = this.fetched = null; // it has left meanwhile, and goes there again
       return this.question();
     }
     return { source, answer };
@@ -176,22 +176,22 @@ export class DataCheck {
   async handIn() {
     /** @type {string} */
     const text = this.state.pasted;
-    if (this.handed?.text === text) return { file: this.handed.file, name: PASTED };
+    if (this.uploaded?.text === text) return { file: this.uploaded.file, name: PASTED };
     const content = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
     const answer = await this.page.server.hand_in({ name: PASTED, content });
     if (answer.error) return { error: answer.error };
     const { file = "" } = answer;
-    this.handed = { text, file };
+    this.uploaded = { text, file };
     return { file, name: PASTED };
   }
 
   /** @param {Reply} reply */
   take({ source, answer }) {
     this.page.tell(null);
-    const { seen } = this;
+    const { encoded } = this;
     this.clear();
     this.page.fail(answer.error ?? (answer.undecided ? answer.problem : null));
-    if (!answer.error && !answer.moments) [this.of, this.read] = [source, answer];
+    if (!answer.error && !answer.moments) [this.source, this.read] = [source, answer];
     if (answer.moments) this.similarities = answer;
     else if (answer.largest) {
       this.classes = answer;
@@ -199,7 +199,7 @@ export class DataCheck {
     } else if (answer.findings) {
       this.examined = answer;
       if (this.state.encoder || answer.file?.own_vectors) {
-        this.seen = seen; // until the encoder's new findings are here
+        this.encoded = encoded; // until the encoder's new findings are here
         this.encoding.ask();
       }
     } else if (answer.undecided) this.page.publish("open_controls"); // where the columns are chosen
@@ -209,7 +209,7 @@ export class DataCheck {
   // What was found already is asked about with the encoder that is chosen.
   async askEncoder() {
     const { loss, batch, encoder, most } = this.state;
-    const request = { source: this.of, loss, batch, encoder, most, language: language() };
+    const request = { source: this.source, loss, batch, encoder, most, language: language() };
     return this.page.server.encode(request);
   }
 
@@ -217,7 +217,7 @@ export class DataCheck {
   hearEncoder(answer) {
     this.page.tell(null);
     if (answer.error) this.page.fail(answer.error);
-    else if (answer.bands) this.seen = answer;
+    else if (answer.bands) this.encoded = answer;
     this.publish();
   }
 
@@ -228,7 +228,7 @@ export class DataCheck {
     for (const one of [this.requests, this.encoding, this.taking]) one.drop();
     this.page.tell(null);
     if (!underWay) return;
-    const source = this.of ?? { kind, file, name, columns, header, encoding };
+    const source = this.source ?? { kind, file, name, columns, header, encoding };
     const fetched = kind === "hub" && !this.fetched ? this.hubRows : {};
     if (source.kind !== "example" || encoder) {
       this.page.server.stop({ source, encoder, most, ...this.mining, ...fetched });
@@ -244,16 +244,16 @@ export class DataCheck {
 
   /** @param {"kept" | "left_out"} what */
   takeAway(what) {
-    this.taken = "take";
-    this.wanted = { source: this.of, what, loss: this.state.loss };
+    this.takeFunction = "take";
+    this.takeRequest = { source: this.source, what, loss: this.state.loss };
     this.taking.ask();
   }
 
   // Hard negatives, by the encoder that is chosen.
   mine() {
     const { encoder, most } = this.state;
-    this.taken = "mine";
-    this.wanted = { source: this.of, encoder, most, ...this.mining };
+    this.takeFunction = "mine";
+    this.takeRequest = { source: this.source, encoder, most, ...this.mining };
     this.taking.ask();
   }
 

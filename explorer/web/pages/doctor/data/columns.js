@@ -1,6 +1,6 @@
 // How the rows of a table are read: encoding, pairs or texts with their classes, columns, the first row.
-import { ColumnFields, EncodingField, HeaderField, NamedSelect } from "../../../kit/column_fields.js";
-import { SkippedRows, useDraft } from "../../../kit/components.js";
+import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
+import { Select, SkippedRows, useDraft } from "../../../kit/components.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 
@@ -59,9 +59,9 @@ export function Columns({ file, check }) {
  * @param {{ file: File, check: import("./check.js").DataCheck }} properties
  */
 function KindField({ file: { chosen, columns, header }, check }) {
-  return h(NamedSelect, {
+  return h(Select, {
     role: "kind",
-    title: say("doctor.rows_are"),
+    name: say("doctor.rows_are"),
     value: "class" in chosen ? "classes" : "pairs",
     options: ["pairs", "classes"].map((kind) => [kind, say(`doctor.rows_are.${kind}`)]),
     // Read otherwise, the first row might no longer be taken for the names that were chosen from.

@@ -11,11 +11,11 @@ import { DataFault, RowTable, Searched } from "./findings.js";
 
 /**
  * @param {{ data: DataCheck, examined: import("../../../wire").ExaminedData,
- *   seen: import("../../../wire").EncodedData }} properties
+ *   encoded: import("../../../wire").EncodedData }} properties
  */
-export function EncoderReport({ data, examined, seen }) {
-  const about = { encoder: seen.encoder, count: seen.pairs, total: examined.pairs };
-  const { bands, sharpness, findings, ranked, gap } = seen;
+export function EncoderReport({ data, examined, encoded }) {
+  const about = { encoder: encoded.encoder, count: encoded.pairs, total: examined.pairs };
+  const { bands, sharpness, findings, ranked, gap } = encoded;
   return h(
     "section.lp-encoded",
     h("h2", say("doctor.encoder")),
@@ -30,7 +30,7 @@ export function EncoderReport({ data, examined, seen }) {
     gap ? h("p", gap) : null,
     sharpness.length ? h("p", say("doctor.sharpnesses", { others: data.state.batch - 1 })) : null,
     h(Lines, { lines: sharpness.map(({ said }) => said) }),
-    h(Searched, { looked: seen.looked, unlooked: seen.not_looked, open: !findings.length }),
+    h(Searched, { looked: encoded.looked, unlooked: encoded.not_looked, open: !findings.length }),
     h(Mining, { data }),
   );
 }

@@ -22,7 +22,7 @@ export function DataReport({ page: { data } }) {
   const about = say(examined.findings.length ? "doctor.examined" : "doctor.examined_none", count);
   return group(
     h(Findings, { about: `${about} ${rows}`, findings: examined.findings }),
-    data.seen ? h(EncoderReport, { data, examined, seen: data.seen }) : null,
+    data.encoded ? h(EncoderReport, { data, examined, encoded: data.encoded }) : null,
     h(SuitableLosses, { data }),
     h(Cleaning, { data }),
     h(Searched, { looked: examined.looked, unlooked: examined.not_looked, open: !examined.findings.length }),

@@ -72,7 +72,7 @@ function linkOf(data, { loss, scene }) {
  */
 function trainingOf(data, fit) {
   const { kind, example } = data.state;
-  const { file = "", name = "", columns = {}, encoding = "" } = data.of ?? {};
+  const { file = "", name = "", columns = {}, encoding = "" } = data.source ?? {};
   const read = data.read?.findings ? data.read.file : null;
   const query = new URLSearchParams({ loss: fit.loss });
   const pairs = data.classes?.pairs_file;
@@ -80,7 +80,7 @@ function trainingOf(data, fit) {
     query.set("file", pairs.file);
     query.set("name", pairs.name);
   } else if (kind === "example") query.set("example", example);
-  else if (["file", "hub"].includes(kind) && read && data.of?.header === null) {
+  else if (["file", "hub"].includes(kind) && read && data.source?.header === null) {
     for (const [key, value] of Object.entries({ file, name, encoding })) if (value) query.set(key, value);
     for (const [role, column] of Object.entries(columns)) query.set(`c.${role}`, column);
   } else query.set("link", linkOf(data, fit));
