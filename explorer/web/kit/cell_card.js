@@ -37,7 +37,7 @@ const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
 export const nameOf = (numberOf, axis, item, pair) =>
   pageData.by_pair.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
 /** @type {(step: Pick<DrawnStep, "numberOf">, axis: Axis, place: number) => string | number} */
-export const nameAt = ({ numberOf }, axis, place) =>
+const nameAt = ({ numberOf }, axis, place) =>
   nameOf(numberOf, axis.name, axis.items[place] ?? place, axis.pairs[place] ?? -1);
 
 /** @type {(step: Pick<DrawnStep, "marked">, axis: Axis, place: number) => boolean} */
