@@ -273,7 +273,8 @@ def test_the_other_settings_open_where_one_differs(page: Page) -> None:
     expect(fold).to_have_attribute("open", "")
 
 
-# test_everyone.py has the other two.
+# test_everyone.py has the other two in every run of the tests.
+@pytest.mark.thorough
 @pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1440, "dark")])
 def test_axe_finds_nothing(page: Page, width: int, theme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})

@@ -80,23 +80,37 @@ LATER = """
 """
 
 
-def test_the_first_picture_loads_nothing_that_it_does_not_need():
+FIRST_CACHED = """
+import gradio.caching as caching
+before = "pandas" in sys.modules
+caching._hash_repr(object)
+after = "pandas" in sys.modules
+import pandas
+table = caching._hash_repr(pandas.DataFrame({"score": [1]}))
+print(json.dumps([before, after, table[:3]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def first_picture():
+    """What is loaded for the first picture, and what follows a first use of Gradio's cache."""
     done = subprocess.run(
-        [sys.executable, "-c", FIRST_PICTURE], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", FIRST_PICTURE + FIRST_CACHED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    writer, loaded = json.loads(done.stdout)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_first_picture_loads_nothing_that_it_does_not_need(first_picture):
+    writer, loaded = first_picture[0]
     assert {"torch", "gradio"} <= set(loaded)
     assert not {*LATER.split()} & set(loaded)
     # Gradio parses no source of its components (explorer/web/api/gradio_imports.py).
     assert writer == "lossprism.explorer.web.api.gradio_imports"
 
 
-def test_gradio_imports_pandas_once_it_caches_something():
-    code = (
-        "import sys; import lossprism.explorer.web, gradio.caching as caching\n"
-        "print('pandas' in sys.modules)\n"
-        "caching._hash_repr(object), print('pandas' in sys.modules)\n"
-        "import pandas; print(caching._hash_repr(pandas.DataFrame({'score': [1]}))[:3])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True", "DF("]
+def test_gradio_imports_pandas_once_it_caches_something(first_picture):
+    assert first_picture[1] == [False, True, "DF("]

@@ -260,13 +260,6 @@ def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
     assert page.evaluate(f"Array.from({PAGE}.frame().points)") != before
 
 
-@pytest.mark.skipif(is_installed("umap"), reason="UMAP is installed here")
-def test_a_missing_library_is_named(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened(new_page(), server)
-    page.get_by_role("tab", name="UMAP").click()
-    expect(page.locator(".lp-problem")).to_contain_text(wording("problem.map_without_umap"))
-
-
 @pytest.mark.parametrize(("locale", "width", "height"), [("en-US", 1440, 900), ("zh-CN", 390, 844)])
 def test_the_first_screen_is_short_and_axe_finds_nothing(
     new_page: Callable[..., Page], server: Server, locale: str, width: int, height: int
@@ -281,7 +274,9 @@ def test_the_first_screen_is_short_and_axe_finds_nothing(
     assert violations(page, script()) == []
 
 
-def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Server) -> None:
+def test_the_map_is_saved_as_a_figure_and_a_missing_library_is_named(
+    new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
+) -> None:
     page = opened(new_page(), server)
     page.get_by_text(wording("ui.save_figure")).click()
     with page.expect_download() as taken:
@@ -291,6 +286,11 @@ def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Ser
     assert drawn.count("<circle") >= page.evaluate(f"{PAGE}.map.sentences.length")
     assert pattern_of("map.kept").search(drawn)
     assert say("en", "map.pull") in drawn
+    with subtests.test("library"):
+        if is_installed("umap"):
+            pytest.skip("UMAP is installed here")
+        page.get_by_role("tab", name="UMAP").click()
+        expect(page.locator(".lp-problem")).to_contain_text(wording("problem.map_without_umap"))
 
 
 def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_as_it_is(

@@ -150,8 +150,22 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
     page.wait_for_function("location.hash.includes('moves=40-1-')")
 
 
-def test_dragging_rotates_the_sphere(new_page: Callable[..., Page], server: Server) -> None:
+def test_the_frame_in_sight_is_saved_as_a_figure_and_dragging_rotates_the_sphere(
+    new_page: Callable[..., Page], server: Server
+) -> None:
     page = opened(new_page(), server)
+    page.locator("#lp-frame").fill("60")
+    fold = page.locator("#sphere-main summary").first
+    fold.click()
+    with page.expect_download() as taken:
+        page.locator(".lp-downloads [data-say='take.svg']").click()
+    drawn = taken.value.path().read_text(encoding="utf-8")
+    assert taken.value.suggested_filename == "lossprism-sphere.svg"
+    assert drawn.count("<circle") >= 24 + 1  # the points, and the outline
+    assert "Step 60 of 200" in drawn
+    assert say("en", "sphere.curve.effective_rank") in drawn
+    fold.click()
+
     box = page.locator(BALLS).bounding_box()
     page.locator("#lp-frame").fill("200")  # all in one point, so that there is place beside it
     shown = page.locator(BALLS).screenshot()
@@ -259,21 +273,6 @@ def test_a_frame_takes_little_script(new_page: Callable[..., Page], server: Serv
         }}"""
     )
     assert 1000 * (script_s() - before) / 60 < FRAME_MS
-
-
-def test_the_frame_in_sight_is_saved_as_a_figure(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
-    page.locator("#lp-frame").fill("60")
-    page.locator("#sphere-main summary").first.click()
-    with page.expect_download() as taken:
-        page.locator(".lp-downloads [data-say='take.svg']").click()
-    drawn = taken.value.path().read_text(encoding="utf-8")
-    assert taken.value.suggested_filename == "lossprism-sphere.svg"
-    assert drawn.count("<circle") >= 24 + 1  # the points, and the outline
-    assert "Step 60 of 200" in drawn
-    assert say("en", "sphere.curve.effective_rank") in drawn
 
 
 def test_it_stands_in_a_frame_without_navigation(

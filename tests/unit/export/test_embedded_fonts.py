@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import re
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
@@ -30,20 +32,24 @@ FACE = re.compile(
 )
 
 
-def figures() -> dict[str, str]:
-    chinese = explore(Scenario(data=Data(example="graded_chinese")))
-    return {
-        "matrix": matrix_figure(explore(Scenario())),
-        "small": matrix_figure(explore(Scenario()), size="one_column", picture_only=True),
-        "chinese": matrix_figure(chinese, language="zh"),
-        "bars": bars_figure(explore(Scenario())),
-        "chart": chart_figure(read_chart(CHART["chart"])),
-    }
+CHINESE = Scenario(data=Data(example="graded_chinese"))
+FIGURES: dict[str, Callable[[], str]] = {
+    "matrix": lambda: matrix_figure(explore(Scenario())),
+    "small": lambda: matrix_figure(explore(Scenario()), size="one_column", picture_only=True),
+    "chinese": lambda: matrix_figure(explore(CHINESE), language="zh"),
+    "bars": lambda: bars_figure(explore(Scenario())),
+    "chart": lambda: chart_figure(read_chart(CHART["chart"])),
+}
 
 
-@pytest.mark.parametrize("name", figures())
+@functools.cache
+def figure(name: str) -> str:
+    return FIGURES[name]()
+
+
+@pytest.mark.parametrize("name", FIGURES)
 def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
-    drawn = figures()[name]
+    drawn = figure(name)
     faces: dict[tuple[str, int], set[int]] = {}
     for family, weight, ranges, font in FACE.findall(with_fonts(drawn)):
         own = set(TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap())
@@ -61,7 +67,7 @@ def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
 def test_chinese_letters_come_from_a_font_of_the_computer(monkeypatch: pytest.MonkeyPatch) -> None:
     if font_of("损", "sans", OPEN) is None:
         pytest.skip("this computer has no font with Chinese letters, such as Noto Sans CJK SC")
-    drawn = figures()["chinese"]
+    drawn = figure("chinese")
     assert "unicode-range:" in with_fonts(drawn)
     assert len(with_fonts(drawn)) < len(drawn) + 150_000
     monkeypatch.setattr(embedded_fonts, "OPEN", {})
@@ -76,7 +82,7 @@ def test_an_embedded_font_is_the_first_of_its_list() -> None:
 
 
 def test_fonts_are_all_that_is_added_and_they_are_small() -> None:
-    drawn = matrix_figure(explore(Scenario()))
+    drawn = figure("matrix")
     assert re.sub("<style>.*?</style>", "", with_fonts(drawn)) == drawn
     assert len(with_fonts(drawn)) < len(drawn) + 60_000
 

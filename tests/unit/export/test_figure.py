@@ -88,9 +88,14 @@ def test_every_loss_is_drawn_in_every_language(loss, language):
         assert spelled(language, "loss", title_word(found.spec)) in texts(tree, "title")
 
 
-# That each is finite on each, `test_explore` shows; here every loss and every example is drawn.
+# That each is finite on each, `test_explore` shows; here every loss and every example is drawn, and
+# every loss on a second example before a release.
 TWO_OF_EACH = [
-    (loss, [*EXAMPLES][(place + shift) % len(EXAMPLES)])
+    pytest.param(
+        loss,
+        [*EXAMPLES][(place + shift) % len(EXAMPLES)],
+        marks=pytest.mark.thorough if shift else (),
+    )
     for place, loss in enumerate(LOSSES)
     for shift in (0, len(EXAMPLES) // 2)
 ]
