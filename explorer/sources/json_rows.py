@@ -35,7 +35,7 @@ def is_json(text: str, of_ids: bool = False) -> bool:
     )
 
 
-def _first_list(text: str, of_ids: bool = False) -> list[object]:
+def _first_list(text: str, of_ids: bool) -> list[object]:
     """The first row, where rows are arrays and this one holds a text, or, with `of_ids`, where
     each line is an array; else an empty list."""
     outer = _OF_LISTS.match(text)

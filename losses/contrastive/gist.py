@@ -299,10 +299,6 @@ def _gist_collapse(
     return mean_log(1, -counts)
 
 
-def _guided(rows: str, columns: str, latex: str) -> Symbol:
-    return Symbol(latex, (rows, columns))
-
-
 GIST = LossSpec(
     function=gist,
     definition=gist_by_options,
@@ -336,7 +332,7 @@ GIST = LossSpec(
         "guide_keys": Symbol(r"\hat k_j", ("key", "guide_dimension")),
         "guide_negatives": Symbol(r"\hat n_j", ("key", "guide_dimension")),
         "guides": Symbol(r"\hat k_j", ("key", "guide_dimension")),
-        "guided": _guided("query", "key", r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
+        "guided": query_by_key(r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
         "bound": each_query(
             r"g_{ii} - m",
             {
@@ -352,15 +348,15 @@ GIST = LossSpec(
             r"«logits[r,c]» - «positive[r]»",
             equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i,\ g_{ij} \le g_{ii} - m",
         ),
-        "among_queries": _guided("query", "query", r"\cos(q_i, q_j)"),
-        "guided_queries": _guided("query", "query", r"\cos(\hat q_i, \hat q_j)"),
+        "among_queries": Symbol(r"\cos(q_i, q_j)", ("query", "query")),
+        "guided_queries": Symbol(r"\cos(\hat q_i, \hat q_j)", ("query", "query")),
         "query_terms": Symbol(
             r"\cos(q_i, q_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
             ("query", "query"),
             "«among_queries[r,c]» / «temperature» - «positive[r]»",
         ),
-        "among_keys": _guided("query", "key", r"\cos(k_i, k_j)"),
-        "guided_keys": _guided("query", "key", r"\cos(\hat k_i, \hat k_j)"),
+        "among_keys": query_by_key(r"\cos(k_i, k_j)"),
+        "guided_keys": query_by_key(r"\cos(\hat k_i, \hat k_j)"),
         "key_terms": query_by_key(
             r"\cos(k_i, k_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
             "«among_keys[r,c]» / «temperature» - «positive[r]»",

@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.number_format import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from lossprism.explorer.lab.compare.compared_losses import Comparison
-    from lossprism.explorer.lab.compare.comparison_results import Between, Figures, Outcome
+    from lossprism.explorer.lab.compare.comparison_results import Between, Figures
 
 EXAMPLES = """\
 a loss is named as list_losses and the page's link name it, with what differs from its defaults:
@@ -109,7 +109,7 @@ def table(comparison: Comparison, language: str = "en") -> Iterator[str]:
         yield from _figures(columns, language)
     for between in comparison.between:
         yield ""
-        yield from _two(between, comparison.sides, language)
+        yield from _two(between, language)
 
 
 def _figures(columns: list[tuple[str, Figures]], language: str) -> Iterator[str]:
@@ -170,7 +170,7 @@ _ROWS: dict[str, Callable[[Figures, str], str | None]] = {
 }
 
 
-def _two(between: Between, sides: tuple[Outcome, ...], language: str) -> Iterator[str]:
+def _two(between: Between, language: str) -> Iterator[str]:
     numbers = {"first": between.first + 1, "second": between.second + 1}
     agreed = {"tau": display_number(between.tau), "cosine": display_number(between.cosine)}
     yield say(language, "compare.two", **numbers, **agreed)

@@ -57,7 +57,7 @@ def map_figure(
     sides."""
     pen = Pen.of(**look)
     blocks = session.matrix.blocks(window)
-    cells = _cells(session, blocks, facet, pen.palette)
+    cells = _cells(blocks, facet, pen.palette)
     ratio = cells.rows / cells.columns
     x, around = pen.margin + GUTTER, 2 * pen.margin + GUTTER + LEGEND_GAP + pen.size.legend
     side = min(SIDE, pen.width(around + SIDE) - around)
@@ -81,7 +81,7 @@ def _places(edges: np.ndarray) -> str:
     return f"{grouped(int(edges[0]) + 1)}–{grouped(int(edges[-1]))}"
 
 
-def _cells(session: LargeSession, blocks: Blocks, facet: str, palette: Palette) -> Cells:
+def _cells(blocks: Blocks, facet: str, palette: Palette) -> Cells:
     """The colours that the page has for the facet."""
     area = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     taking_part = blocks.present / area
