@@ -1,7 +1,7 @@
 """Numbers as text and as JSON: one writer for captions, figures, tables, links and answers.
 
-`kit/numbers` of the page writes as `display_number`, `percent`, `fixed` and `signed` do, digit by
-digit: tests/data/numbers.json compares both on the same cases.
+`kit/number_format.js` of the page writes as `display_number`, `percent`, `fixed` and `signed` do,
+digit by digit: tests/data/numbers.json compares both on the same cases.
 """
 
 import math

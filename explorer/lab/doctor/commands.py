@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lossprism.explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_LOSS
+from lossprism.explorer.lab.doctor import OF_OTHER, UNUSABLE, USUAL_BATCH, USUAL_LOSS
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
 from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
 from lossprism.explorer.lab.doctor.cleaning import left_out_path, write_kept, write_left_out
 from lossprism.explorer.lab.doctor.command_options import REAL, WHOLE
-from lossprism.explorer.lab.doctor.command_refusal import refused
 from lossprism.explorer.lab.doctor.data_report import (
     data_answer,
     data_lines,
@@ -66,14 +65,14 @@ def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, `UNUSABLE` where
     nothing could be examined."""
     if bool(chosen.file) == bool(chosen.hub):
-        return refused(Problem("doctor_no_source"), chosen)
+        return _refused(Problem("doctor_no_source"), chosen)
     try:
         return _doctor(chosen)
     except BrokenPipeError:  # the reader closed the pipe; `cli.main` ends silently
         raise
     except (ValueError, OSError) as problem:
         of_columns = getattr(problem, "about", None) in CHOOSE_COLUMNS
-        return refused(problem, chosen, hint="doctor.how_to_choose" if of_columns else "")
+        return _refused(problem, chosen, hint="doctor.how_to_choose" if of_columns else "")
 
 
 def _doctor(chosen: argparse.Namespace) -> int:
@@ -298,7 +297,7 @@ def explain_value(chosen: argparse.Namespace) -> int:
     try:
         typed = read_typed(text)
     except Problem as problem:
-        return refused(problem, chosen, "doctor.not_explained")
+        return _refused(problem, chosen, "doctor.not_explained")
     return _explain(typed.numbers or words, chosen, typed.known)
 
 
@@ -310,7 +309,7 @@ def _explain(
     try:
         explanation = explain_values(written, _known(chosen).completed(known))
     except ValueError as problem:
-        return refused(problem, chosen, "doctor.not_explained")
+        return _refused(problem, chosen, "doctor.not_explained")
     values = {"count": len(written), "values": ", ".join(written)}
     notes = [say(language, "doctor.took_value", **values)] if of_log else []
     if words := [*run_report.known_words(known, language)]:
@@ -318,3 +317,16 @@ def _explain(
         notes.append(say(language, "doctor.run.known", what=what))
     _print(chosen, number_answer(explanation, language), [*notes, *lines(explanation, language)])
     return 0
+
+
+def _refused(
+    problem: Exception, chosen: argparse.Namespace, key: str = "doctor.not_examined", hint: str = ""
+) -> int:
+    """Print the sentence of a problem to standard error, and that of the key `hint` after it;
+    return the status of the command."""
+    language = chosen.language
+    of_ours = isinstance(problem, Problem)
+    message = say(language, problem.key, **problem.values) if of_ours else str(problem)
+    sentence = f"{message} {say(language, hint)}" if hint else message
+    print(say(language, key, problem=sentence), file=sys.stderr)
+    return UNUSABLE

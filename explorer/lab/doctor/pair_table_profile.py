@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lossprism.explorer.lab.doctor import id_groups
 from lossprism.explorer.lab.doctor.duplicate_collisions import (
     Meetings,
     have_partners,
@@ -18,12 +19,6 @@ from lossprism.explorer.lab.doctor.duplicate_collisions import (
     partner_pairs,
     partners,
     partners_either_way,
-)
-from lossprism.explorer.lab.doctor.id_groups import (
-    have_several_labels,
-    label_spreads,
-    seen_before,
-    set_ids,
 )
 from lossprism.explorer.lab.doctor.text_ids import figures_of, ids_of, pair_ids
 from lossprism.explorer.runtime import jobs
@@ -219,15 +214,15 @@ class Profile:
         order. Triplets that differ in their negatives have different numbers."""
         if self.rows is None:
             return self._labelled_pair
-        return set_ids(self._labelled_pair, self.row_of)[self.row_of]
+        return id_groups.set_ids(self._labelled_pair, self.row_of)[self.row_of]
 
     @cached_property
     def repeated_pairs(self) -> np.ndarray:
         """The places of pairs in rows that repeat an earlier row; of a list, also those that repeat
         an earlier pair in it."""
-        again = seen_before(self.row_contents, self.row_of)
+        again = id_groups.seen_before(self.row_contents, self.row_of)
         if self.rows is not None and self.in_lists:
-            again |= seen_before(pair_ids(self.row_of, self._labelled_pair))
+            again |= id_groups.seen_before(pair_ids(self.row_of, self._labelled_pair))
         return np.flatnonzero(again)
 
     @cached_property
@@ -253,8 +248,8 @@ class Profile:
         counts[self.own_negatives] = False
         places = np.flatnonzero(counts)
         pair = self.same_pair[places]
-        spreads = label_spreads(pair, self.labels[places])
-        read = label_spreads(pair, self.positive[places]) if by_threshold else spreads
+        spreads = id_groups.label_spreads(pair, self.labels[places])
+        read = id_groups.label_spreads(pair, self.positive[places]) if by_threshold else spreads
         several, is_noise = read > 0, spreads <= self.rater_noise * (1 + 1e-9)
         return places[several & ~is_noise], places[several & is_noise]
 
@@ -272,7 +267,7 @@ class Profile:
     @cached_property
     def has_other_label(self) -> np.ndarray:
         """Mask of the pairs whose first text has another label in another pair [N]."""
-        return have_several_labels(self.first, self.labels)
+        return id_groups.have_several_labels(self.first, self.labels)
 
     @property
     def has_other_label_share(self) -> float:

@@ -1,4 +1,4 @@
-"""Matrices that do not split, streamed over the device tile by tile, strip by strip (`strips`).
+"""Matrices that do not split, streamed over the device by tiles and strips (`tile_strips`).
 
 `Survey` is the one pass over the whole matrix, and `tile_blocks` looks at a window.
 """
