@@ -196,7 +196,7 @@ def test_the_minimum_is_reached_by_descent(name, parameters):
 BETWEEN_ENDS = ["list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse"]
 
 
-@pytest.mark.parametrize("temperature", [0.3, 1.0])
+@pytest.mark.parametrize("temperature", [0.3, pytest.param(1.0, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", [*BETWEEN_ENDS, "distill_kl"])
 def test_no_scores_between_their_ends_are_below_the_minimum(name, temperature):
     """Descent from several starts, on lists of two to five; what is no bound is reached."""
