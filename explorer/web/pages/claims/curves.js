@@ -10,7 +10,7 @@ import { say } from "../../kit/words.js";
 
 const COLOURS = ["side-1", "side-2", "side-3", "side-4", "faint"];
 const DASHES = ["solid", "dash", "dot", "dashdot", "dash"];
-const MARGIN = { l: 58, r: 14, t: 34, b: 44 };
+const MARGIN = { l: 58, r: 24, t: 34, b: 44 };
 const HEIGHT = 340;
 const DECADES = 30;
 const HALF_BAR = 0.5; // of bars at whole numbers, so that the outermost are not cut off
