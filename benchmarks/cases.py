@@ -36,7 +36,7 @@ from benchmarks.inputs import (
     vectors,
 )
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.contrastive.info_nce_directions import DIRECTIONS
+from lossprism.losses.contrastive.info_nce_candidates import DIRECTIONS
 from lossprism.losses.contrastive.lifted import lifted_unit, lifted_unit_definition
 from lossprism.losses.contrastive.mined_triplets import (
     triplet_over_violating,

@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks import doctor, report
 from benchmarks.machine import describe
 from lossprism.explorer.sources import encoders
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED, OPENVINO
-from lossprism.explorer.sources.encoders.row_cache import forget_rows
+from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, OPENVINO
+from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
 
 SENTENCES = 10_000
 REPEATS = 2

@@ -24,10 +24,10 @@ from benchmarks.result import Result, growth
 from benchmarks.speed import drawn
 from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
-from lossprism.explorer.lab.large import session
+from lossprism.explorer.lab.large import large_batch_session
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.sources import random_batch
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
@@ -62,7 +62,9 @@ def overview_seconds(rows: int, loss: str) -> float:
     for _ in range(REPEATS):
         began = time.process_time()
         batch = in_order(plan.labels, plan.cosines, names, names)
-        with mock.patch.object(session, "must_fit"):  # which refuses more than the page takes
+        with mock.patch.object(
+            large_batch_session, "must_fit"
+        ):  # which refuses more than the page takes
             opened = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
         opened.matrix.blocks(Window(0, rows, 0, rows))
         times.append(time.process_time() - began)

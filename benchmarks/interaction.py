@@ -143,7 +143,7 @@ def encoding() -> list[Row]:
 
     from lossprism.explorer.runtime.device import all_cores
     from lossprism.explorer.sources import encoders
-    from lossprism.explorer.sources.encoders.row_cache import forget_rows
+    from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
 
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
     found = list(dict.fromkeys(part for line in lines for part in line.split("\t")[:2]))[:256]
@@ -179,11 +179,11 @@ def many_batches() -> list[Row]:
 
     from lossprism.explorer.core.scenario import Data, Scenario
     from lossprism.explorer.lab.variation_over_batches import batches_of_file, over_batches
-    from lossprism.explorer.sources import encoders, tables
+    from lossprism.explorer.sources import encoders, pairs_from_tables
     from lossprism.explorer.sources.drawn_batches import Draw
-    from lossprism.explorer.sources.encoders.row_cache import forget_rows
+    from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
 
-    pairs = tables.read_file(SENTENCES, most=100_000).pairs
+    pairs = pairs_from_tables.read_file(SENTENCES, most=100_000).pairs
     drawn = batches_of_file(pairs, Draw("shuffled", 64))
     data = Data(source="table", rows=drawn[0].rows)
     threads = torch.get_num_threads()

@@ -130,7 +130,7 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
 
 def write_figure(chosen: argparse.Namespace) -> int:
     try:
-        from lossprism.explorer.runtime.owner_permissions import leave_of
+        from lossprism.explorer.runtime.owner_consent import leave_of
         from lossprism.explorer.web.pages import figure_sources
 
         with leave_of(chosen.fetch):
@@ -312,7 +312,7 @@ def batches_to_open(chosen: argparse.Namespace) -> list[SavedBatchScenario]:
     """Return the batches of a training that --open names, once there is one; allow its folder, and
     that of --pictures, to be read."""
     from lossprism.explorer.lab.saved_batches import wait_for_batches
-    from lossprism.explorer.runtime.owner_permissions import allow_folder, allow_pictures
+    from lossprism.explorer.runtime.owner_consent import allow_folder, allow_pictures
 
     batches = []
     if chosen.open:

@@ -13,8 +13,15 @@ from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.labels import UNIT, label_rules
 from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
 from lossprism.losses.readable_inputs import READABLE
-from lossprism.losses.sentence_transformers.batch_metrics import measured
-from lossprism.losses.sentence_transformers.loss_figures import (
+from lossprism.losses.sentence_transformers.batch_measurements import Measured
+from lossprism.losses.sentence_transformers.loss_recorder import (
+    LossRecorder,
+    TensorCall,
+    TrainerCall,
+    inputs_of,
+)
+from lossprism.losses.sentence_transformers.loss_replay import measured
+from lossprism.losses.sentence_transformers.metrics_from_definition import (
     detached_settings,
     figures_of_gradients,
     mean_similarities,
@@ -23,13 +30,6 @@ from lossprism.losses.sentence_transformers.loss_figures import (
     reference_value,
     value_with_terms,
 )
-from lossprism.losses.sentence_transformers.loss_recorder import (
-    LossRecorder,
-    TensorCall,
-    TrainerCall,
-    inputs_of,
-)
-from lossprism.losses.sentence_transformers.measured_batch import Measured
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
 
 # The inputs that label pairs.

@@ -18,14 +18,14 @@ from lossprism.losses.aliases import (
     names_of,
     plain,
 )
-from lossprism.losses.combined.composed import composed
-from lossprism.losses.combined.names import (
+from lossprism.losses.combined.combined_loss_names import (
     MAX_NAME_LETTERS,
     RECIPES,
     WRAPPED,
     summands_of,
     without_blanks,
 )
+from lossprism.losses.combined.combined_loss_spec import composed
 from lossprism.losses.spec import LossSpec
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ KEPT_MADE = 128
 class Registry(dict[str, LossSpec]):
     """Losses by name.
 
-    Names of combined losses (`losses.combined.names`) are known as well,
+    Names of combined losses (`losses.combined.combined_loss_names`) are known as well,
     ``LOSSES["info_nce+angle"]``, and so are other names of a loss: a library's class selects the
     loss under the convention of that library, ``LOSSES["MultipleNegativesRankingLoss"]``. None of
     these is counted or iterated over.

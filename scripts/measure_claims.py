@@ -15,12 +15,12 @@ from pathlib import Path
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.measured_trainings import FILE
-from lossprism.explorer.lab.claims.trainings import TRAININGS, ended, judged
+from lossprism.explorer.lab.claims.training_claims import TRAININGS, ended, judged
 from lossprism.explorer.lab.training.data import load
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import all_runs
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.lab.training.training_run import train
 
 DIGITS = 6
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 
 from lossprism.explorer.sources import encoders
-from lossprism.explorer.sources.encoders.backend import Backend, Encoder, TokenLengths
+from lossprism.explorer.sources.encoders.encoder_interface import Backend, Encoder, TokenLengths
 
 
 @dataclass(frozen=True)

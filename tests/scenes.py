@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED_WIDTH
+from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED_WIDTH
 from lossprism.losses import LOSSES, Convention, LossSpec
 
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists

@@ -205,7 +205,7 @@ def test_no_module_of_the_browser_imports_in_a_circle():
 def test_the_one_global_of_the_browser_is_the_mount_point():
     made = re.compile(r"(?:window|globalThis)\.(\w+)\s*(?:\?\?|\|\|)?=(?!=)")
     found = {module: names for module, text in MODULES.items() if (names := made.findall(text))}
-    assert found == {"kit/mount.js": ["lossprism"]}
+    assert found == {"kit/page_startup.js": ["lossprism"]}
 
 
 # ---- What logic may read -----------------------------------------------------------------------

@@ -26,9 +26,9 @@ from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import quoted
-from lossprism.explorer.sources import random_batch, tables, textbook
+from lossprism.explorer.sources import pairs_from_tables, random_batch, textbook
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.backend import Encoder
+from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from lossprism.explorer.sources.sentence_vectors import guide_of
 from lossprism.losses.geometry import cosine, with_even_width
@@ -480,9 +480,9 @@ _OF_COSINES = {
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
-def load_table(rows: tuple[tuple[str, str, str], ...]) -> tables.Table:
+def load_table(rows: tuple[tuple[str, str, str], ...]) -> pairs_from_tables.Table:
     """Parse the typed or uploaded rows into pairs and rejected rows with reasons."""
-    return tables.from_rows(rows)
+    return pairs_from_tables.from_rows(rows)
 
 
 def load_pairs(data: Data) -> Pairs:

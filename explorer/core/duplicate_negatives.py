@@ -12,7 +12,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.trace import Step, Trace
 from lossprism.losses import LossSpec
-from lossprism.losses.combined.composed import chosen, handed
+from lossprism.losses.combined.combined_loss_spec import chosen, handed
 from lossprism.losses.duplicate_text_masks import same_text
 from lossprism.losses.spec import Part
 

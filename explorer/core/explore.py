@@ -30,7 +30,7 @@ from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LossSpec
-from lossprism.losses.combined.composed import parts_of
+from lossprism.losses.combined.combined_loss_spec import parts_of
 from lossprism.losses.minimum import Bound
 from lossprism.losses.spec import ParameterValue
 

@@ -7,7 +7,7 @@ from typing import Any
 from lossprism.explorer.core.related_classes import class_of_trainer, related_class_called
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, aliases
-from lossprism.losses.combined.names import without_blanks
+from lossprism.losses.combined.combined_loss_names import without_blanks
 
 # Problems that ask which loss is meant.
 AMBIGUOUS = ("problem.loss_shared", "problem.loss_of_several", "problem.loss_ambiguous")

@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.loopback import is_this_computer
-from lossprism.explorer.runtime.owner_permissions import leave_for
+from lossprism.explorer.runtime.owner_consent import leave_for
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, spec_of
 

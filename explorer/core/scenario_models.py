@@ -12,9 +12,9 @@ from lossprism.explorer.runtime.device import all_cores, device
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.backend import Encoder
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED, is_embedded
-from lossprism.explorer.sources.encoders.own_vectors import is_own
+from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, is_embedded
+from lossprism.explorer.sources.encoders.encoder_interface import Encoder
+from lossprism.explorer.sources.encoders.table_vectors_encoder import is_own
 from lossprism.explorer.sources.pairs import Pairs
 
 

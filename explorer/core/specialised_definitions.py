@@ -31,8 +31,8 @@ from lossprism.explorer.core.specialised_source import (
     shortened,
 )
 from lossprism.explorer.runtime.python_parsing import parsed
-from lossprism.losses.combined.composed import chosen as options_of
-from lossprism.losses.combined.composed import handed, parts_of, with_definitions
+from lossprism.losses.combined.combined_loss_spec import chosen as options_of
+from lossprism.losses.combined.combined_loss_spec import handed, parts_of, with_definitions
 from lossprism.losses.definition_rules import Rules, chosen
 from lossprism.losses.spec import Part
 

@@ -33,10 +33,15 @@ from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import Rows, trained_step, written
 from lossprism.explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.combined.composed import helpers_of, identifier_of, parts_of, source_of
+from lossprism.losses.combined.combined_loss_spec import (
+    helpers_of,
+    identifier_of,
+    parts_of,
+    source_of,
+)
 from lossprism.losses.combined.vector_queue import KEPT, present
 from lossprism.losses.readable_inputs import READABLE
-from lossprism.losses.sentence_transformers.trainer_classes import trains_as_one
+from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11

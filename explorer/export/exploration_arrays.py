@@ -10,22 +10,22 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.live_formulas import Numbers, live_formula, numbers_of, references
-from lossprism.explorer.core.loss_sum_parts import PartSeen, parts_of
+from lossprism.explorer.core.loss_sum_gradients import PartSeen, parts_of
 from lossprism.explorer.core.remarks import Remark, band_applies
 from lossprism.explorer.core.trace import Step
 from lossprism.explorer.core.trace_diagnostics import gradient_share
-from lossprism.explorer.export import picture_types as data
+from lossprism.explorer.export import exploration_array_types as data
 from lossprism.explorer.export.matrix_layout import Layout
 from lossprism.explorer.export.thumbnails import thumbnails
 from lossprism.explorer.locale import part_word
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.limits import SHOWN_ROWS
 from lossprism.explorer.runtime.number_format import json_number, json_numbers
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
-from lossprism.losses.combined.composed import chosen
+from lossprism.losses.combined.combined_loss_spec import chosen
 from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.symbols import ParameterValue
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.caption import title_of
+from lossprism.explorer.export.exploration_array_types import Shown
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.axis_labels import Axis
 from lossprism.explorer.export.figure.cells import MAX_RECTANGLES, Cells, cells_of
@@ -25,7 +26,6 @@ from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.svg_elements import Pen
 from lossprism.explorer.export.figure.text_layout import clean
-from lossprism.explorer.export.picture_types import Shown
 from lossprism.explorer.locale import catalogue, say
 from lossprism.explorer.runtime.number_format import display_number, percent
 

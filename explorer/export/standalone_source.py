@@ -19,7 +19,7 @@ from types import ModuleType
 
 from lossprism.explorer.core.function_source import source_of, tree_of
 from lossprism.explorer.core.specialised_definitions import is_specialised
-from lossprism.explorer.export.exported_geometry import PLAIN_FORMS
+from lossprism.explorer.export.geometry_for_exported_code import PLAIN_FORMS
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
-from lossprism.explorer.export.picture_types import Thumbnail
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.export.exploration_array_types import Thumbnail
+from lossprism.explorer.runtime.array_serialization import packed
 
 THUMBNAIL = 56
 STACKED = 256 * 256  # cells of a matrix that is drawn together with others

@@ -20,8 +20,8 @@ from lossprism.explorer.export.sentence_transformers_equivalents import (
 )
 from lossprism.explorer.export.template import render
 from lossprism.explorer.sources.encoders import is_trainable
-from lossprism.explorer.sources.encoders.embedded import is_embedded
-from lossprism.losses.sentence_transformers.trainer_classes import trains_as_one
+from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
+from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
 
 WIDE = 96
 

@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.number_format import display_number, typed
-from lossprism.explorer.runtime.owner_permissions import agreed_path, is_agreed
+from lossprism.explorer.runtime.owner_consent import agreed_path, is_agreed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.saved_batch import (

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 HEIGHT = 900  # of the page in a cell, in pixels
 HEIGHTS = (200, 10_000)
 # A saved notebook may be opened where no page answers: a frame has no height until its page says
-# that it is there (`kit/mount.js`). Where a notebook runs no scripts, the frame is as it stands.
+# that it is there (`kit/page_startup.js`). Where a notebook runs no scripts, the frame is as it
+# stands.
 UNFOLD = """<script>{
   const frame = document.getElementById("%s");
   frame.style.height = "0";

@@ -20,6 +20,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import of_type
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.pairs_from_tables import TYPED_COLUMNS
 from lossprism.explorer.sources.pictures import (
     content_of,
     is_picture_path,
@@ -27,7 +28,6 @@ from lossprism.explorer.sources.pictures import (
     thumbnails,
     with_name,
 )
-from lossprism.explorer.sources.tables import TYPED_COLUMNS
 from lossprism.explorer.web.api.request_parsing import (
     check_lengths,
     rows_of,

@@ -11,7 +11,7 @@ import posixpath
 import re
 from pathlib import Path
 
-from lossprism.explorer.export.figure.fonts import KATEX, gradio_fonts
+from lossprism.explorer.export.figure.font_files import KATEX, gradio_fonts
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import COUNTS, catalogue
 from lossprism.explorer.web import page_html

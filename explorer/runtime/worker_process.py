@@ -107,8 +107,8 @@ class Worker:
 
 
 # All take their turn (`explorer.runtime.fair_queue`), so that one for each queue is enough.
-LIGHT = Worker("lossprism.explorer.export.explored_scenario")
-MIDDLING = Worker("lossprism.explorer.export.explored_scenario", niceness=5)
+LIGHT = Worker("lossprism.explorer.export.exploration_response")
+MIDDLING = Worker("lossprism.explorer.export.exploration_response", niceness=5)
 WORKERS = (LIGHT, MIDDLING)
 
 

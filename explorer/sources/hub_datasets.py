@@ -18,9 +18,9 @@ from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Cancelled, Report
 from lossprism.explorer.runtime.local_path import local_path
-from lossprism.explorer.runtime.owner_permissions import require_leave, require_leave_for_size
+from lossprism.explorer.runtime.owner_consent import require_leave, require_leave_for_size
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.sources.encoders.hub import within
+from lossprism.explorer.sources.encoders.hub_models import within
 
 if TYPE_CHECKING:
     from huggingface_hub import DatasetInfo

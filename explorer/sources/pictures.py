@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from lossprism.explorer.runtime.limits import MIB
-from lossprism.explorer.runtime.owner_permissions import has_picture_folder, picture_path
+from lossprism.explorer.runtime.owner_consent import has_picture_folder, picture_path
 from lossprism.explorer.sources.cells import Cells, listed_in
 
 if TYPE_CHECKING:

@@ -24,7 +24,12 @@ from lossprism.explorer.sources.column_roles import (
     plain_name,
     teacher_columns,
 )
-from lossprism.explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
+from lossprism.explorer.sources.label_notation import (
+    Kind,
+    LabelKind,
+    label_kind,
+    numbered_inference,
+)
 from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
 from lossprism.explorer.sources.pictures import RowPictures
 from lossprism.explorer.sources.reading_notes import ColumnsRead

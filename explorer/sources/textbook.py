@@ -20,7 +20,7 @@ import numpy as np
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.sources.tables import read_file
+from lossprism.explorer.sources.pairs_from_tables import read_file
 
 FOLDER = Path(__file__).parent / "textbook"
 EMBEDDINGS = FOLDER / "embeddings.npz"

@@ -138,7 +138,7 @@ def version(files: Mapping[str, bytes]) -> str:
 FILES = _files()
 VERSION = version(FILES)
 BASE = f"served/{VERSION}"  # relative to the address of the first page
-MOUNT = "kit/mount.js"  # where a page begins
+MOUNT = "kit/page_startup.js"  # where a page begins
 
 
 def imported(modules: Iterable[str]) -> list[str]:
@@ -258,8 +258,8 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
         functions=" ".join(functions),
         languages=escape(json.dumps(languages, ensure_ascii=False)),
         words=" ".join(OWN_TOPICS),
-        theme=FILES["kit/first_theme.js"].decode(),
-        language=FILES["kit/first_language.js"].decode(),
+        theme=FILES["kit/initial_theme.js"].decode(),
+        language=FILES["kit/initial_language.js"].decode(),
         body=body,
     )
 

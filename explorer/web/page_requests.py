@@ -24,14 +24,14 @@ from lossprism.explorer.runtime.downloads import Download, address_of
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import ANSWER_S
-from lossprism.explorer.runtime.owner_permissions import read_leave, with_leave
+from lossprism.explorer.runtime.owner_consent import read_leave, with_leave
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_memory import UNSENT, check_answer
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import misfit
 from lossprism.explorer.runtime.visitors import has_key
-from lossprism.explorer.web.hosting import forget_mine
-from lossprism.explorer.web.middleware.asgi import arrived, body_of
+from lossprism.explorer.web.hosted_server_upkeep import forget_mine
+from lossprism.explorer.web.middleware.asgi_messages import arrived, body_of
 from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 from lossprism.explorer.web.middleware.request_threads import Pool
@@ -113,7 +113,7 @@ def served(
     Its annotated return type is the type of its answers; `Refused` is one everywhere. A request of
     another type than it `takes` is refused. If it `keeps` data of a visitor, a hosted page requires
     their key: a browser that takes no cookies would find nothing of it again. The owner's consent
-    is in "leave" (`explorer.runtime.owner_permissions`). A request may name itself in "job"; it can
+    is in "leave" (`explorer.runtime.owner_consent`). A request may name itself in "job"; it can
     then be followed and cancelled (`JOBS`). Any other error is a defect of ours: it is written to
     the terminal, and the page says so instead of falling silent.
     """

@@ -28,15 +28,19 @@ from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job, Report
 from lossprism.explorer.runtime.limits import FILE_BYTES
-from lossprism.explorer.runtime.owner_permissions import allow_folder
+from lossprism.explorer.runtime.owner_consent import allow_folder
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.processes import wait_until_idle
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.web import page_html, page_requests
-from lossprism.explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
+from lossprism.explorer.web.api.endpoint_descriptions import (
+    INTRODUCTION,
+    guide_for_agents,
+    tool_description,
+)
 from lossprism.explorer.web.api.endpoints import CHANGING, ENDPOINTS
-from lossprism.explorer.web.api.gradio_endpoints import endpoint
+from lossprism.explorer.web.api.gradio_endpoint_wrapper import endpoint
 from lossprism.explorer.web.api.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
@@ -46,7 +50,7 @@ from lossprism.explorer.web.api.gradio_private import (
     prepare,
 )
 from lossprism.explorer.web.api.openapi import openapi
-from lossprism.explorer.web.hosting import prepare_for_strangers, watched
+from lossprism.explorer.web.hosted_server_upkeep import prepare_for_strangers, watched
 from lossprism.explorer.web.middleware.exception_handler import DefectHandler
 from lossprism.explorer.web.middleware.guard import Guard, known_names
 from lossprism.explorer.web.middleware.host_and_origin import KnowsHost

@@ -16,8 +16,8 @@ from lossprism.losses.contrastive.nt_xent import NT_XENT
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log_sum_exp, softplus
-from lossprism.losses.kernels.softmaxes import noise_of_views
-from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.block_softmax import noise_of_views
+from lossprism.losses.kernels.tiled_losses import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import simplex_gap, softplus_at
 from lossprism.losses.spec import LossSpec, Parameter

@@ -12,8 +12,8 @@ from lossprism.losses.contrastive.nt_xent import NT_XENT
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log_sum_exp
-from lossprism.losses.kernels.softmaxes import Block, over_blocks
-from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.block_softmax import Block, over_blocks
+from lossprism.losses.kernels.tiled_losses import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
 from lossprism.losses.minimum import least_on_grid, simplex_gap

@@ -16,9 +16,9 @@ from lossprism.losses.contrastive.info_nce_reference_values import keys_beside
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp
+from lossprism.losses.kernels.block_softmax import Block, over_blocks
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
-from lossprism.losses.kernels.softmaxes import Block, over_blocks
-from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.tiled_losses import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import Peer
 from lossprism.losses.minimum import least_in_batch, softplus_at

@@ -13,11 +13,7 @@ from lossprism.losses.contrastive.in_batch_common import (
     mean_log1p,
     temperature_parameter,
 )
-from lossprism.losses.contrastive.info_nce_definitions import (
-    info_nce_by_options,
-    info_nce_of_swift_by_options,
-)
-from lossprism.losses.contrastive.info_nce_directions import (
+from lossprism.losses.contrastive.info_nce_candidates import (
     BOTH_WAYS,
     DIRECTIONS,
     EXTENDED_SYMBOLS,
@@ -34,6 +30,10 @@ from lossprism.losses.contrastive.info_nce_directions import (
     gradients,
     ways_of,
 )
+from lossprism.losses.contrastive.info_nce_definitions import (
+    info_nce_by_options,
+    info_nce_of_swift_by_options,
+)
 from lossprism.losses.contrastive.info_nce_reference_values import (
     info_nce_collapse,
     info_nce_floor,
@@ -43,8 +43,8 @@ from lossprism.losses.contrastive.info_nce_reference_values import (
 from lossprism.losses.duplicate_text_masks import Absent, absent_by, all_differ
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
 from lossprism.losses.gather import gathered
-from lossprism.losses.kernels import small_batch
-from lossprism.losses.kernels.tiled import Directions, against_others, both_ways
+from lossprism.losses.kernels import small_batch_losses
+from lossprism.losses.kernels.tiled_losses import Directions, against_others, both_ways
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
@@ -167,7 +167,7 @@ def info_nce(
     if square and len(queries) <= SMALL_BATCH_PAIRS:
         queries, keys = inputs.paired(dtype, False, queries=queries, keys=keys)
         small = (queries, keys, scale, *texts[:2])
-        return with_gradient(small_batch.in_batch, _dense_small_batch, *small)
+        return with_gradient(small_batch_losses.in_batch, _dense_small_batch, *small)
     queries, keys, negatives = inputs.with_negatives(dtype, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)

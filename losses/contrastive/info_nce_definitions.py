@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.contrastive.in_batch_common import gaps
-from lossprism.losses.contrastive.info_nce_directions import (
+from lossprism.losses.contrastive.info_nce_candidates import (
     BOTH_WAYS,
     Ways,
     flat_negatives,

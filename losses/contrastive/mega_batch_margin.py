@@ -9,7 +9,7 @@ from lossprism.losses import inputs
 from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels.tiled import directions_and_logits
+from lossprism.losses.kernels.tiled_losses import directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from lossprism.losses import geometry, inputs
 from lossprism.losses.gather import gathered
-from lossprism.losses.kernels import mean_of, small_batch, softplus
+from lossprism.losses.kernels import mean_of, small_batch_losses, softplus
 from lossprism.losses.kernels import mined_triplets as large
-from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 
 
@@ -30,7 +30,7 @@ def from_classes(
     arguments = (anchors, classes, mining, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*arguments)
-    exact = small_batch if is_small(len(anchors), anchors, side=160) else large
+    exact = small_batch_losses if is_small(len(anchors), anchors, side=160) else large
     return with_gradient(exact.mined, definition, *arguments)
 
 

@@ -8,9 +8,9 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels import class_losses as large
-from lossprism.losses.kernels import log1p_sum_exp, small_batch
-from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels import class_label_losses as large
+from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
+from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.minimum import softplus_at
@@ -88,7 +88,7 @@ def multi_similarity(
     arguments = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):
         return _dense(*arguments)
-    exact = small_batch if is_small(len(embeddings), embeddings) else large
+    exact = small_batch_losses if is_small(len(embeddings), embeddings) else large
     return with_gradient(exact.two_sided, _dense, *arguments)
 
 

@@ -9,7 +9,7 @@ from lossprism.losses import geometry, inputs
 from lossprism.losses.contrastive.in_batch_common import LOG1P_OF_ROW, mean_log1p
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_sum_exp
-from lossprism.losses.kernels.tiled import against_others, directions_and_logits
+from lossprism.losses.kernels.tiled_losses import against_others, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.minimum import simplex_gap, softplus_at

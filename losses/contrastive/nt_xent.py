@@ -18,10 +18,10 @@ from lossprism.losses.contrastive.in_batch_common import (
 from lossprism.losses.duplicate_text_masks import absent_by, same_text, same_text_count
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels import class_losses as large
-from lossprism.losses.kernels import log1p_sum_exp, small_batch
-from lossprism.losses.kernels.class_losses import is_small
-from lossprism.losses.kernels.tiled import Directions, against_others
+from lossprism.losses.kernels import class_label_losses as large
+from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
+from lossprism.losses.kernels.class_label_losses import is_small
+from lossprism.losses.kernels.tiled_losses import Directions, against_others
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.minimum import simplex_gap, softplus_at
@@ -220,7 +220,7 @@ def nt_xent_of_classes(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    exact = small_batch if is_small(len(embeddings), embeddings) else large
+    exact = small_batch_losses if is_small(len(embeddings), embeddings) else large
     arguments = (embeddings, classes, temperature)
     return with_gradient(exact.several_positives, _dense_of_classes, *arguments)
 

@@ -16,7 +16,7 @@ from lossprism.losses.duplicate_text_masks import absent_by, same_text
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import softplus
-from lossprism.losses.kernels.tiled import against_threshold, directions_and_logits
+from lossprism.losses.kernels.tiled_losses import against_threshold, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
 from lossprism.losses.minimum import least_binary, softplus_at

@@ -8,9 +8,9 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels import small_batch
-from lossprism.losses.kernels.softmaxes import against_targets
-from lossprism.losses.kernels.tiled import directions_and_logits
+from lossprism.losses.kernels import small_batch_losses
+from lossprism.losses.kernels.block_softmax import against_targets
+from lossprism.losses.kernels.tiled_losses import directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.spec import LossSpec
 from lossprism.losses.symbols import each_query, query_by_key
@@ -64,7 +64,7 @@ def soft_info_nce(
             _say_what_is_wrong(targets)
     arguments = (queries, keys, targets, 1 / temperature)
     return with_gradient(
-        small_batch.against_targets if small else _soft_by_tiles, _dense_soft, *arguments
+        small_batch_losses.against_targets if small else _soft_by_tiles, _dense_soft, *arguments
     )
 
 

@@ -11,9 +11,9 @@ from lossprism.losses.contrastive.in_batch_common import temperature_parameter
 from lossprism.losses.definition_rules import Choice, Rule, composed
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels import class_losses as large
-from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch
-from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels import class_label_losses as large
+from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch_losses
+from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.masks import EVERY_CELL, OTHERS
@@ -114,7 +114,7 @@ def supcon(
 
 def _supervised(embeddings, classes, queue, *given):
     queued = 0 if queue is None else len(queue)
-    exact = small_batch if is_small(len(embeddings), embeddings, queued) else large
+    exact = small_batch_losses if is_small(len(embeddings), embeddings, queued) else large
     return with_gradient(exact.supervised, _dense_supcon, embeddings, classes, queue, *given)
 
 

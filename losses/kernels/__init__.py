@@ -9,7 +9,7 @@ from lossprism.losses.kernels.ordered_log_sum import (
     ordered_sum,
     ordered_sum_of_levels,
 )
-from lossprism.losses.kernels.pairwise_sums import hinge_sum, largest_violation, logistic_sum
+from lossprism.losses.kernels.ordered_pair_sums import hinge_sum, largest_violation, logistic_sum
 from lossprism.losses.kernels.stable_functions import (
     log1p_sum_exp,
     log_add_exp,

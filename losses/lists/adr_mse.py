@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lossprism.losses import inputs
 from lossprism.losses.kernels import mean_of
-from lossprism.losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
+from lossprism.losses.kernels.pairwise_list_losses import adr_mse as adr_mse_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lossprism.losses import inputs
 from lossprism.losses.kernels import mean_of
-from lossprism.losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
+from lossprism.losses.kernels.pairwise_list_losses import approx_ndcg as approx_ndcg_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import LISTED, Peer

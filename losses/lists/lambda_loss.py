@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lossprism.losses import inputs
 from lossprism.losses.kernels import softplus
-from lossprism.losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
+from lossprism.losses.kernels.pairwise_list_losses import lambda_loss as lambda_loss_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer

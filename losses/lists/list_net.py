@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lossprism.losses import inputs
 from lossprism.losses.kernels import mean_of
-from lossprism.losses.kernels.lists import cross_entropy
+from lossprism.losses.kernels.listwise_losses import cross_entropy
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer

@@ -8,7 +8,7 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
-from lossprism.losses.kernels.tiled import against_others, directions_and_logits
+from lossprism.losses.kernels.tiled_losses import against_others, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.minimum import softplus_at

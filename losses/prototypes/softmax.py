@@ -9,9 +9,9 @@ from torch.nn.functional import linear, nll_loss
 
 from lossprism.losses import inputs
 from lossprism.losses.geometry import cosine_matrix, dot_matrix
-from lossprism.losses.kernels import log1p_sum_exp, small_batch
+from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
 from lossprism.losses.kernels.cell_terms import logistic_terms
-from lossprism.losses.kernels.tiled import Logits, against_others, directions_and_logits
+from lossprism.losses.kernels.tiled_losses import Logits, against_others, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.spec import Convention, LossSpec, Symbol
@@ -56,7 +56,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     )
     exact = exact_softmax
     if logits is not None:
-        exact = partial(small_batch.softmax, logits=logits)
+        exact = partial(small_batch_losses.softmax, logits=logits)
     elif not _is_small_batch(
         embeddings, prototypes
     ):  # few are refused by their products, which are fewer
@@ -123,7 +123,9 @@ def _dense_softmax(embeddings, prototypes, classes):
 
 def exact_softmax(needs_grad, embeddings, prototypes, classes):
     """Compute value and gradient, in one matrix if it is small."""
-    exact = small_batch.softmax if _is_small_batch(embeddings, prototypes) else _softmax_by_tiles
+    exact = (
+        small_batch_losses.softmax if _is_small_batch(embeddings, prototypes) else _softmax_by_tiles
+    )
     return exact(needs_grad, embeddings, prototypes, classes)
 
 

@@ -6,16 +6,16 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels import class_losses as large
+from lossprism.losses.kernels import class_label_losses as large
 from lossprism.losses.kernels import (
     log1p_sum_exp,
     log_sum_exp,
     mean_of,
     ordered_sum,
-    small_batch,
+    small_batch_losses,
     softplus,
 )
-from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
@@ -143,7 +143,7 @@ def circle_per_anchor(
     arguments = (embeddings, classes, scale, margin)
     if learned:
         return _dense_per_anchor(*arguments)
-    exact = small_batch if is_small(len(embeddings), embeddings) else large
+    exact = small_batch_losses if is_small(len(embeddings), embeddings) else large
     return with_gradient(exact.paced_circle, _dense_per_anchor, *arguments)
 
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import hinge_sum, mean_of
-from lossprism.losses.kernels.pairwise_sums import sum_of_gaps
+from lossprism.losses.kernels.ordered_pair_sums import sum_of_gaps
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import SCORES, Peer
 from lossprism.losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, ordered_count

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from lossprism.losses.kernels.pairwise_sums import sum_of_gaps
+from lossprism.losses.kernels.ordered_pair_sums import sum_of_gaps
 from lossprism.losses.labels import COSINES, UNJUDGED, Ends
 from lossprism.losses.minimum import softplus_at
 from lossprism.losses.ranking.ordered_pair_common import ordered_count

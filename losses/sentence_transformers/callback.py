@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 from transformers import TrainerCallback
 
+from lossprism.losses.sentence_transformers.batch_measurements import Measured, Texts
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged, paired
-from lossprism.losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 from lossprism.losses.sentence_transformers.loss_recorder import (
     Call,
     TensorCall,
@@ -23,7 +24,6 @@ from lossprism.losses.sentence_transformers.loss_recorder import (
     losses_in,
 )
 from lossprism.losses.sentence_transformers.matryoshka_wrappers import ON_LAYERS
-from lossprism.losses.sentence_transformers.measured_batch import Measured, Texts
 from lossprism.losses.sentence_transformers.step_probe import StepProbe
 
 LOGGED = "prism_"

@@ -22,7 +22,7 @@ def inner_of(loss: nn.Module) -> nn.Module | None:
 
 def on_prefixes(spec: LossSpec, loss: nn.Module) -> tuple[LossSpec, dict[str, float]] | None:
     """Return this loss on the prefixes of a ``MatryoshkaLoss`` with their weights; None if ours
-    does not support such prefixes (`losses.combined.names`)."""
+    does not support such prefixes (`losses.combined.combined_loss_names`)."""
     name = f"matryoshka({spec.name},{','.join(map(str, _lengths(loss)))})"
     if name not in LOSSES:
         return None

@@ -8,8 +8,8 @@ from torch import nn
 
 from lossprism.losses.probe import probe
 from lossprism.losses.sentence_transformers import saved_batch
+from lossprism.losses.sentence_transformers.batch_measurements import Measured, Texts
 from lossprism.losses.sentence_transformers.loss_recorder import Call, LossRecorder
-from lossprism.losses.sentence_transformers.measured_batch import Measured, Texts
 
 REASON_LETTERS = 300
 

@@ -8,9 +8,9 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, unit, unit_and_pull
-from lossprism.losses.kernels import class_losses as large
-from lossprism.losses.kernels import log_sum_exp, small_batch
-from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels import class_label_losses as large
+from lossprism.losses.kernels import log_sum_exp, small_batch_losses
+from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import simplex_gap
 from lossprism.losses.spec import LossSpec, Parameter, Symbol
@@ -83,7 +83,7 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
     (embeddings,) = inputs.vectors(torch.float32, plain, embeddings=embeddings)
     if plain:
         return _dense_uniformity(embeddings, t)
-    exact = small_batch if is_small(len(embeddings), embeddings) else large
+    exact = small_batch_losses if is_small(len(embeddings), embeddings) else large
     return with_gradient(_checked(exact.uniform), _dense_uniformity, embeddings, t)
 
 

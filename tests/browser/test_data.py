@@ -184,7 +184,7 @@ def parquet() -> bytes:
     return out.getvalue()
 
 
-# How each kind is read tests/unit/sources/test_tables.py shows: here it is how bytes travel.
+# How each kind is read, tests/unit/sources/test_pairs_from_tables.py shows; here, how bytes travel.
 KINDS = {
     "pairs.parquet": parquet(),
     # A mark of the byte order, and two characters at the end of a line.

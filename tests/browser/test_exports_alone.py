@@ -12,11 +12,11 @@ from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, BrowserContext
 
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.large_batch_session import open_batch
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.lab.training.model_card import section
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-from lossprism.explorer.web.pages.large import takeaway_and_remarks
+from lossprism.explorer.web.pages.large import remark_and_download_requests
 from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
 from tests.hostile import TEXTS
 from tests.unit.export.test_hostile_texts import LOSSES, SVGS, explored, taken
@@ -42,7 +42,10 @@ def exports() -> Iterator[tuple[str, str]]:
     )
     query = LargeQuery(Source("file", name=NAME), "cosent", (("scale", 20.0),), None, None)
     for what in ("map_svg", "histogram_svg"):
-        yield f"{what}.svg", takeaway_and_remarks._figure(query, opened, what, {}, "figure").text
+        yield (
+            f"{what}.svg",
+            remark_and_download_requests._figure(query, opened, what, {}, "figure").text,
+        )
     yield "card.html", "<!doctype html><meta charset=utf-8>" + "<hr>".join(map(card, TEXTS))
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
-from lossprism.explorer.export.figure.files import FIGURES
+from lossprism.explorer.export.figure.figure_files import FIGURES
 from lossprism.explorer.sources.random_batch import RandomBatch
 
 pytestmark = pytest.mark.browser

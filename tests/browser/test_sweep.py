@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.sweep import sweep
+from lossprism.explorer.lab.parameter_sweep import sweep
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import cosent

@@ -14,7 +14,7 @@ import {
 import { numbered, read } from "../../explorer/web/kit/state_link.js";
 import { Store } from "../../explorer/web/kit/state_store.js";
 import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bar_layout.js";
-import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex.js";
+import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex_export.js";
 
 /** @type {any} */
 const LOSSES = {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
 
-const script = readFileSync(new URL("../../explorer/web/kit/first_language.js", import.meta.url), "utf8");
+const script = readFileSync(new URL("../../explorer/web/kit/initial_language.js", import.meta.url), "utf8");
 
 /**
  * @param {string} search

@@ -5,7 +5,7 @@ import { use } from "../../explorer/web/kit/words.js";
 import { fallingWords, noticedWords } from "../../explorer/web/pages/compare/vary/experiment_sentences.js";
 import { agreementWords, opposedWords } from "../../explorer/web/pages/explore/loss_sum_sentences.js";
 import { verdictOf } from "../../explorer/web/pages/explore/sweep_verdict.js";
-import { concentration } from "../../explorer/web/pages/large/map_sentences.js";
+import { concentration } from "../../explorer/web/pages/large/block_map_captions.js";
 
 // Which of several sentences is said, of what is drawn so that one of them is true.
 

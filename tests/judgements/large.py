@@ -7,8 +7,8 @@ import functools
 import numpy as np
 
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.remarks import judged, remarks_of
-from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.large_batch_remarks import judged, remarks_of
+from lossprism.explorer.lab.large.large_batch_session import open_batch
 from tests.judgements import SentencesOf, Source
 from tests.judgements.batches import graded, hold, names
 

@@ -11,7 +11,6 @@ from scipy.signal import lfilter
 
 from lossprism.explorer.lab.training.held_out_metrics import own_places
 from lossprism.explorer.lab.training.pair_influence import Measured, accuracy_at_1, spearman
-from lossprism.explorer.lab.training.remarks import on_loss
 from lossprism.explorer.lab.training.run_comparison import (
     held_out_pairs,
     of_difference,
@@ -24,6 +23,7 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
     gain,
     judged,
 )
+from lossprism.explorer.lab.training.run_remarks import on_loss
 from tests.judgements import Among, SentencesOf, Source, simulated
 
 PAIRS = 400

@@ -16,7 +16,7 @@ from lossprism.explorer.core.label_disagreement import disagrees
 from lossprism.explorer.lab.doctor import encoder_checks
 from lossprism.explorer.lab.doctor.encoder_checks import Seen, examine_encoded, look
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.large.encoded_similarities import Encoded
+from lossprism.explorer.lab.large.encoder_pair_scores import Encoded
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES

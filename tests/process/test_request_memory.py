@@ -18,12 +18,12 @@ import pytest
 from lossprism.explorer.core.explore import CELL_BYTES, LIGHT_PAIRS
 from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
 from lossprism.explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
-from lossprism.explorer.lab.large.form_methods import loss_input_of, offered
+from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
+from lossprism.explorer.lab.parameter_sweep import POINTS
 from lossprism.explorer.lab.single_pass_sweep import HELD_MIB, held_mib
-from lossprism.explorer.lab.sweep import POINTS
 from lossprism.explorer.runtime.budgets import BUDGETS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, MIB
-from lossprism.explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
+from lossprism.explorer.web.pages.compare.experiment_requests import CELL_BYTES as VARIED_BYTES
 from lossprism.explorer.web.pages.compare.sweep import SINGLY
 from tests import warm
 
@@ -65,9 +65,9 @@ def rise(work):
 """
 LARGE = f"""
 from lossprism.explorer.lab.large.batch import drawn
-from lossprism.explorer.lab.large.page_contents import details, look
-from lossprism.explorer.lab.large.form_methods import loss_input_of
-from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.large_batch_response import details, look
+from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.pages.large.requests import read_window
 

@@ -29,7 +29,7 @@ ROWS = [["a cat", "a dog", "0.5"], ["a car", "a bus", "0.7"], ["one", "two", "0.
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker("lossprism.explorer.export.explored_scenario")
+    made = Worker("lossprism.explorer.export.exploration_response")
     made.is_allowed = True
     wait_for(made)
     yield made

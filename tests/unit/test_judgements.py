@@ -41,7 +41,7 @@ ELSEWHERE = {
         "test_pair_dataset_checks.py::test_a_margin_that_no_two_vectors_have",
     ),
     "doctor.data.negative_is_own": (
-        "test_cleaning.py::test_a_negative_that_is_its_own_positive_is_named_by_its_row"
+        "test_cleaned_dataset_writer.py::test_a_negative_that_is_its_own_positive_is_named_by_its_row"
     ),
     **of_prefix(
         "doctor.similarities.",
@@ -59,16 +59,16 @@ ELSEWHERE = {
     "remark.same_text_left_out": "test_duplicate_negatives.py::test_left_out_they_are_counted",
     **dict.fromkeys(
         ("remark.run_closer", "remark.run_apart"),
-        "test_remarks.py::test_all_held_out_sentences_show_whether_they_drew_closer",
+        "test_run_remarks.py::test_all_held_out_sentences_show_whether_they_drew_closer",
     ),
-    "problem.training_not_finite": "test_session.py::test_no_number_any_more",
-    "problem.training_not_finite_at_once": "test_session.py::test_no_number_any_more",
+    "problem.training_not_finite": "test_training_run.py::test_no_number_any_more",
+    "problem.training_not_finite_at_once": "test_training_run.py::test_no_number_any_more",
     **dict.fromkeys(
         ("problem.training_own_not_finite", "problem.training_no_gradient"),
-        "test_session.py::test_a_fault_of_a_users_loss_is_reported_as_its_own",
+        "test_training_run.py::test_a_fault_of_a_users_loss_is_reported_as_its_own",
     ),
-    "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
-    "remark.verdict_alike": "test_remarks.py::test_models_that_order_these_pairs_alike",
+    "remark.run_pair": "test_run_remarks.py::test_the_pair_that_came_home",
+    "remark.verdict_alike": "test_run_remarks.py::test_models_that_order_these_pairs_alike",
     **dict.fromkeys(
         ("remark.verdict_not_tuned", "remark.verdict_setting"),
         "test_loss_setting_effect.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
@@ -94,26 +94,26 @@ ELSEWHERE = {
     ),
     "ui.suspects_equal": "corrections.test.js::an empty list says why it is empty",
     "ui.suspects_against": "corrections.test.js::an empty list says why it is empty",
-    "remark.run_unmoved": "test_remarks.py::test_pairs_that_kept_their_places",
+    "remark.run_unmoved": "test_run_remarks.py::test_pairs_that_kept_their_places",
     "ui.suggested_scale": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
-    "finetune.alarm_at": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
-    "finetune.alarm": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
-    "finetune.alarm_cross": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
+    "finetune.alarm_at": "test_training_run.py::test_what_few_held_out_pairs_show_is_no_alarm",
+    "finetune.alarm": "test_training_run.py::test_what_few_held_out_pairs_show_is_no_alarm",
+    "finetune.alarm_cross": "test_training_run.py::test_what_few_held_out_pairs_show_is_no_alarm",
     **of_prefix(
         "compare.apart.",
-        "test_compared_losses.py::test_the_pair_is_the_one_whose_shares_differ_most",
+        "test_loss_comparison.py::test_the_pair_is_the_one_whose_shares_differ_most",
     ),
     **of_prefix(
-        "compare.other.", "test_compared_losses.py::test_what_must_not_be_compared_says_why"
+        "compare.other.", "test_loss_comparison.py::test_what_must_not_be_compared_says_why"
     ),
     **dict.fromkeys(
         ("compare.comparable_of", "compare.same_formula"),
         "test_page.py::test_a_loss_and_itself_are_one_formula",
     ),
     "compare.not_beside": "test_page.py::test_the_page_shows_what_is_computed",
-    "compare.factor": "test_compared_losses.py::test_one_factor_between_two_conventions_is_found",
+    "compare.factor": "test_loss_comparison.py::test_one_factor_between_two_conventions_is_found",
     "compare.value_ratio": (
-        "test_compared_losses.py::test_one_factor_between_two_conventions_is_found"
+        "test_loss_comparison.py::test_one_factor_between_two_conventions_is_found"
     ),
     **dict.fromkeys(
         ("compare.vary.falls", "compare.vary.dips", "compare.vary.none_falls"),
@@ -121,7 +121,7 @@ ELSEWHERE = {
         "least on it, or neither",
     ),
     "compare.vary.limit": (
-        "test_experiments.py::test_a_loss_by_its_scale_runs_to_the_largest_violation"
+        "test_experiment_requests.py::test_a_loss_by_its_scale_runs_to_the_largest_violation"
     ),
     **dict.fromkeys(
         ("compare.vary.noticing", "compare.vary.not_noticing"),
@@ -129,7 +129,7 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(
         ("compare.vary.within", "compare.vary.never"),
-        "test_sweep.py::test_ranges_end_where_the_line_leaves_the_band",
+        "test_parameter_sweep.py::test_ranges_end_where_the_line_leaves_the_band",
     ),
     "compare.vary.advised": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
     **of_prefix(
@@ -213,15 +213,17 @@ ELSEWHERE = {
         }.items()
         for name in names.split()
     },
-    **of_prefix("compare.answer.", "test_answers.py::test_another_batch_has_another_answer"),
+    **of_prefix(
+        "compare.answer.", "test_loss_question_answers.py::test_another_batch_has_another_answer"
+    ),
     "compare.because.none_lower": (
-        "test_compared_losses.py::test_limits_of_the_lowest_label_are_reported"
+        "test_loss_comparison.py::test_limits_of_the_lowest_label_are_reported"
     ),
     "compare.because.none_higher": (
-        "test_compared_losses.py::test_limits_of_the_highest_label_are_reported"
+        "test_loss_comparison.py::test_limits_of_the_highest_label_are_reported"
     ),
-    "compare.because.no_weight": "test_compared_losses.py::test_terms_without_weight_are_counted",
-    "compare.because.not_positive": "test_compared_losses.py::test_a_pair_that_is_no_positive",
+    "compare.because.no_weight": "test_loss_comparison.py::test_terms_without_weight_are_counted",
+    "compare.because.not_positive": "test_loss_comparison.py::test_a_pair_that_is_no_positive",
     "doctor.run.gradient_not_finite": (
         "test_missing_values.py::test_a_gradient_that_is_none_beside_a_loss_that_is_one"
     ),

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export.exploration_array_types import Shown
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, cross, png, rectangle
 from lossprism.explorer.export.figure.text_layout import px, width_of
 from lossprism.explorer.export.palette import Palette, channels, ink_on, ramp_table
-from lossprism.explorer.export.picture_types import Shown
 from lossprism.explorer.export.thumbnails import value_range
 from lossprism.explorer.runtime.number_format import display_number, percent
 

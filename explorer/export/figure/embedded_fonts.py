@@ -9,7 +9,7 @@ import functools
 import io
 from xml.etree import ElementTree
 
-from lossprism.explorer.export.figure.fonts import OPEN, OWN, font_of, open_font
+from lossprism.explorer.export.figure.font_files import OPEN, OWN, font_of, open_font
 from lossprism.explorer.export.figure.pdf import TAG, style_of
 
 # By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.

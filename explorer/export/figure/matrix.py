@@ -10,6 +10,7 @@ from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.caption import Legend, legend_of, reference_values_of
+from lossprism.explorer.export.exploration_array_types import Shown, Step
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.figure.axis_labels import (
@@ -28,7 +29,6 @@ from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.legend import legend
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
 from lossprism.explorer.export.figure.text_layout import clean, px, width_of
-from lossprism.explorer.export.picture_types import Shown, Step
 from lossprism.explorer.runtime.number_format import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from lossprism.explorer.export.figure.appearance import UNITS_PER_INCH
-from lossprism.explorer.export.figure.fonts import FigureFile, Fonts
+from lossprism.explorer.export.figure.font_files import FigureFile, Fonts
 from lossprism.explorer.export.palette import channels, ramp_table
 
 POINTS_PER_INCH, PIXELS_PER_INCH = 72, 96

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from lossprism.explorer.export.figure.appearance import UNITS_PER_INCH
-from lossprism.explorer.export.figure.fonts import UNSEEN, FigureFile
+from lossprism.explorer.export.figure.font_files import UNSEEN, FigureFile
 from lossprism.explorer.export.figure.text_layout import printable
 
 RATIO = 2.0  # pixels to a unit, as the page exports them

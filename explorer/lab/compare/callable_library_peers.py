@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lossprism.explorer.lab.compare import library_list_losses as list_calls
-from lossprism.explorer.lab.compare import library_losses as calls
-from lossprism.explorer.lab.compare.library_losses import Call
+from lossprism.explorer.lab.compare import library_loss_calls as calls
+from lossprism.explorer.lab.compare import ranking_library_calls as list_calls
+from lossprism.explorer.lab.compare.library_loss_calls import Call
 from lossprism.losses import LossSpec
 from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED
 from lossprism.losses.library_peers import (

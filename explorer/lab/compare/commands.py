@@ -16,8 +16,8 @@ from lossprism.explorer.runtime import FETCH
 from lossprism.explorer.runtime.number_format import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
-    from lossprism.explorer.lab.compare.compared_losses import Comparison
     from lossprism.explorer.lab.compare.comparison_results import Between, Figures
+    from lossprism.explorer.lab.compare.loss_comparison import Comparison
 
 EXAMPLES = """\
 a loss is named as list_losses and the page's link name it, with what differs from its defaults:
@@ -76,14 +76,14 @@ def write_parity(chosen: argparse.Namespace) -> int:
 def compare_losses(chosen: argparse.Namespace) -> int:
     """Print the table; 1 where nothing could be compared, or a side could not be computed."""
     from lossprism.explorer.core.scenario import Scenario
-    from lossprism.explorer.export.figure.files import read_scenario
+    from lossprism.explorer.export.figure.figure_files import read_scenario
     from lossprism.explorer.lab.compare import loss_syntax
-    from lossprism.explorer.lab.compare.compared_losses import compare
+    from lossprism.explorer.lab.compare.loss_comparison import compare
 
     try:
         sides = [loss_syntax.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
-        from lossprism.explorer.runtime.owner_permissions import leave_of
+        from lossprism.explorer.runtime.owner_consent import leave_of
 
         with leave_of(chosen.fetch):
             comparison = compare(scenario, sides)

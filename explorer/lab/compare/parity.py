@@ -18,7 +18,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from lossprism.explorer.lab.compare.comparison_results import Sentence, Values
-from lossprism.explorer.lab.compare.library_losses import Call
+from lossprism.explorer.lab.compare.library_loss_calls import Call
 from lossprism.explorer.lab.compare.parity_batches import (
     ODD,
     batch_for,

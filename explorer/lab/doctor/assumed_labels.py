@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.lab.doctor.batch_counts import ENUMERATED_PAIRS, Counts, axes_of, family_of
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, ConfiguredLoss, reference_value
 

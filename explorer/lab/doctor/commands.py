@@ -12,7 +12,11 @@ from lossprism.explorer.lab.doctor import OF_OTHER, UNUSABLE, USUAL_BATCH, USUAL
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
 from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
-from lossprism.explorer.lab.doctor.cleaning import left_out_path, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
+    left_out_path,
+    write_kept,
+    write_left_out,
+)
 from lossprism.explorer.lab.doctor.command_options import REAL, WHOLE
 from lossprism.explorer.lab.doctor.data_report import (
     data_answer,
@@ -31,13 +35,13 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import look
+from lossprism.explorer.lab.doctor.hard_negative_mining import mine, write_mined
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PIPED, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reader import check_size, is_run, read_run
-from lossprism.explorer.lab.doctor.mining import mine, write_mined
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine

@@ -16,8 +16,8 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     sharpness,
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
+from lossprism.explorer.lab.doctor.hard_negative_mining import MinedNegatives
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
-from lossprism.explorer.lab.doctor.mining import MinedNegatives
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, Examined
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.locale import say, spelled, title_word

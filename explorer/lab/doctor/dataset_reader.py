@@ -13,7 +13,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import (
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile, profiled
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap import Similarities, read_similarities
-from lossprism.explorer.lab.large.files import FilePairs, read_pairs
+from lossprism.explorer.lab.large.large_file_reader import FilePairs, read_pairs
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS

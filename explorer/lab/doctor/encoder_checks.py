@@ -34,14 +34,14 @@ from lossprism.explorer.lab.doctor.finding import (
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, Check
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
-from lossprism.explorer.lab.large.encoded_similarities import encoded
+from lossprism.explorer.lab.large.encoder_pair_scores import encoded
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
 from lossprism.explorer.sources.encoders import Encoder, locate
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED, has_embedded_weights
-from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of, is_own
+from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, has_embedded_weights
+from lossprism.explorer.sources.encoders.table_vectors_encoder import file_of, in_place_of, is_own
 from lossprism.losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two different texts are near-duplicates

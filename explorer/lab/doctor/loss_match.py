@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.doctor.batch_counts import Counts
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.reference_values import (
     FLOOR,
     START,

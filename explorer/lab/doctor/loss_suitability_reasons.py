@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile

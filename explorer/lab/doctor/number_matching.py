@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_counts
 from lossprism.explorer.lab.doctor.batch_counts import Axis, axes_of, family_of
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import (
     counts_with,
     nearest_count,

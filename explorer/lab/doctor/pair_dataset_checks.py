@@ -11,7 +11,7 @@ import numpy as np
 
 from lossprism.explorer.core.remarks import COSINES_APART
 from lossprism.explorer.lab.doctor.batch_counts import family_of
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings, log_choose
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lossprism.explorer.lab.doctor.batch_counts import Axis, axes_of
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import Points, constant, points
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.minimum_without_labels import small_layouts

@@ -12,7 +12,11 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.parameter_values import Settings, parameters_read_by
-from lossprism.explorer.lab.doctor.batch_layouts import MAX_ORTHOGONAL_SENTENCES, Layout, inputs_of
+from lossprism.explorer.lab.doctor.batches_from_counts import (
+    MAX_ORTHOGONAL_SENTENCES,
+    Layout,
+    inputs_of,
+)
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, Parameter
 from lossprism.losses.minimum import Bound

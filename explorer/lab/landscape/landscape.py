@@ -13,7 +13,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.landscape import surface
 from lossprism.explorer.lab.landscape.surface import Boundary
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats
 from lossprism.losses.spec import Parameter

@@ -10,7 +10,7 @@ import numpy as np
 
 from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
-from lossprism.explorer.lab.large.matrix import Matrix
+from lossprism.explorer.lab.large.term_matrix import Matrix
 from lossprism.explorer.lab.large.tile_survey import Progress
 
 

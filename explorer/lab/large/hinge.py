@@ -14,7 +14,7 @@ import torch
 from lossprism.explorer.lab.large.block_sums import Summable
 from lossprism.explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edges
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
-from lossprism.explorer.lab.large.inversion_counts import Inversions
+from lossprism.explorer.lab.large.hinge_term_counts import Inversions
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.losses import pairwise_hinge
 

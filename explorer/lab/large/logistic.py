@@ -20,8 +20,8 @@ from torch.nn.functional import embedding_bag
 
 from lossprism.explorer.lab.large.block_sums import Summable
 from lossprism.explorer.lab.large.blocks import Blocks, Window, listed
+from lossprism.explorer.lab.large.grid_interpolation import Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
-from lossprism.explorer.lab.large.score_nodes import Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.separable_terms import Split, largest_terms
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.losses.kernels.cell_terms import logistic_weights_

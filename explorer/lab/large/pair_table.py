@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.lab.large.batch import LargeBatch
-from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.text_buffer import holding
 from lossprism.explorer.runtime.problem import Problem
 

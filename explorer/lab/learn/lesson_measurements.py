@@ -8,11 +8,18 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.core.trace_diagnostics import gradient_share
-from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
+from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
+from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
 from lossprism.explorer.lab.compare.vector_collapse import Way, moved_together, path_of, way_along
-from lossprism.explorer.lab.compare.what_if import Change, changed_batch
-from lossprism.explorer.lab.learn import batch_measures, pictures
-from lossprism.explorer.lab.learn.lesson import Chart, Curve, Moment, Role, Side, with_parameters
+from lossprism.explorer.lab.learn import lesson_charts, loss_term_measures
+from lossprism.explorer.lab.learn.lesson_types import (
+    Chart,
+    Curve,
+    Moment,
+    Role,
+    Side,
+    with_parameters,
+)
 from lossprism.explorer.sources.textbook import EXAMPLES
 
 REPEATED = 3  # the query whose pair stands twice in the batch, from 0
@@ -45,7 +52,7 @@ def listening(scenario: Scenario, scale: float) -> Moment:
         "mse": gradient_share(even.pair_gradient, marked),
         "per_scale": e.loss / scale,
     }
-    return Moment(numbers, (dataclasses.replace(pictures.matrix(e), marked=marked),), e)
+    return Moment(numbers, (dataclasses.replace(lesson_charts.matrix(e), marked=marked),), e)
 
 
 def temperature(scenario: Scenario, value: float) -> Moment:
@@ -53,11 +60,11 @@ def temperature(scenario: Scenario, value: float) -> Moment:
     e = explore(with_parameters(scenario, temperature=value))
     assert e.weights is not None
     numbers = {
-        "negatives": batch_measures.effective_negatives(e),
+        "negatives": loss_term_measures.effective_negatives(e),
         "all": e.weights.shares.shape[1] - 1,
         "loss": e.loss,
     }
-    return Moment(numbers, (pictures.matrix(e),), e)
+    return Moment(numbers, (lesson_charts.matrix(e),), e)
 
 
 def collapse(scenario: Scenario, share: float) -> Moment:
@@ -77,7 +84,9 @@ def collapse(scenario: Scenario, share: float) -> Moment:
     numbers = {loss: way.values[place] for loss, way in ways.items()}
     numbers["rows"] = len(batch.positives)
     losses = Chart(tuple(curves), Side("collapsed", 0, 1), Side("loss", 0, 6))
-    return Moment(numbers, (pictures.on_the_sphere(batch, moved_together(batch, share)), losses))
+    return Moment(
+        numbers, (lesson_charts.on_the_sphere(batch, moved_together(batch, share)), losses)
+    )
 
 
 @functools.lru_cache(maxsize=8)
@@ -96,10 +105,12 @@ def duplicate(scenario: Scenario, times: float) -> Moment:
     numbers = {
         "loss": e.loss,
         "times": e.loss / explore(scenario, batch).loss,
-        "duplicate_share": 0.0 if times == 1 else batch_measures.share_between(e, REPEATED, last),
+        "duplicate_share": 0.0
+        if times == 1
+        else loss_term_measures.share_between(e, REPEATED, last),
         "floor": e.floor or 0.0,
     }
-    return Moment(numbers, (pictures.matrix(e),), e)
+    return Moment(numbers, (lesson_charts.matrix(e),), e)
 
 
 def order(scenario: Scenario, shift: float) -> Moment:
@@ -107,7 +118,7 @@ def order(scenario: Scenario, shift: float) -> Moment:
     batch = changed_batch(make_batch(scenario.data, scenario.rules), Change("shift", 0, shift))
     squares = dataclasses.replace(scenario, loss="cosine_mse", parameters=())
     numbers = {"cosent": explore(scenario, batch).loss, "mse": explore(squares, batch).loss}
-    return Moment(numbers, (pictures.against_labels(batch),))
+    return Moment(numbers, (lesson_charts.against_labels(batch),))
 
 
 def spread(scenario: Scenario, factor: float) -> Moment:
@@ -122,7 +133,7 @@ def spread(scenario: Scenario, factor: float) -> Moment:
         "same_scale": min(SCALES, key=lambda one: abs(at_scales[one] - loss)),
         "apart": min(abs(one - loss) for one in at_scales.values()),
     }
-    return Moment(numbers, (pictures.against_labels(narrow),))
+    return Moment(numbers, (lesson_charts.against_labels(narrow),))
 
 
 def accumulation(scenario: Scenario, size: float) -> Moment:
@@ -137,7 +148,7 @@ def accumulation(scenario: Scenario, size: float) -> Moment:
         "cells": cut.comparisons,
         "all": cut.whole_comparisons,
     }
-    return Moment(numbers, (pictures.cells_left(e, cut.cells > 0),), e)
+    return Moment(numbers, (lesson_charts.cells_left(e, cut.cells > 0),), e)
 
 
 def libraries(scenario: Scenario, place: float) -> Moment:
@@ -175,7 +186,7 @@ def margin(scenario: Scenario, value: float) -> Moment:
         "violated": int((violations > 0).sum()),
         "triplets": len(violations),
     }
-    sphere, requested = pictures.circle(1), pictures.circle(value, -1)
+    sphere, requested = lesson_charts.circle(1), lesson_charts.circle(value, -1)
     curves = (
         Curve("line", "faint", *sphere, "learn.curve.sphere"),
         Curve("line", "second", *requested, "learn.curve.margin"),
@@ -200,19 +211,19 @@ def filtered_by_margin(scenario: Scenario, place: float) -> Moment:
 
 
 def _left_out(e: Exploration, filters: bool) -> Moment:
-    cells = batch_measures.masked_cells(e) if filters else []
+    cells = loss_term_measures.masked_cells(e) if filters else []
     numbers = {
         "masked": len(cells),
-        "false": batch_measures.false_negatives_among(e.batch, cells),
+        "false": loss_term_measures.false_negatives_among(e.batch, cells),
         "loss": e.loss,
     }
-    return Moment(numbers, (pictures.matrix(e),), e)
+    return Moment(numbers, (lesson_charts.matrix(e),), e)
 
 
 def coverage(scenario: Scenario, place: float) -> Moment:
     """Find the pairs of sentences that a loss compares."""
     e = explore(dataclasses.replace(scenario, loss=COVERING[int(place)]))
-    cells = batch_measures.covered(e)
+    cells = loss_term_measures.covered(e)
     count = len(cells)
     touched, every = int(cells.sum()) // 2, math.comb(count, 2)
     numbers = {
@@ -222,4 +233,4 @@ def coverage(scenario: Scenario, place: float) -> Moment:
         "sentences": count,
     }
     formula = e.spec.symbols["scores" if e.spec.reads_scores else "similarities"].latex
-    return Moment(numbers, (pictures.sentence_matrix(e.batch, cells, formula),), e)
+    return Moment(numbers, (lesson_charts.sentence_matrix(e.batch, cells, formula),), e)

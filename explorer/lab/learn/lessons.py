@@ -3,7 +3,14 @@
 import functools
 
 from lossprism.explorer.lab.learn import lesson_measurements
-from lossprism.explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, explored
+from lossprism.explorer.lab.learn.lesson_types import (
+    Lesson,
+    Lever,
+    Moment,
+    Prediction,
+    Step,
+    explored,
+)
 
 LESSONS = (
     Lesson(

@@ -10,7 +10,7 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.map.neighbours import neighbours_changed
 from lossprism.explorer.lab.map.projections import (
     NEIGHBOURS,
@@ -20,8 +20,8 @@ from lossprism.explorer.lab.map.projections import (
     principal_components,
 )
 from lossprism.explorer.lab.training.probe_batch import explored
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_records import EvaluationRecord
-from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.runtime import resource_checks
 from lossprism.explorer.runtime.cancellable_process import call_in_process

@@ -9,7 +9,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import check_batch, value_on
 from lossprism.explorer.core.resolved_scenario import Resolved
-from lossprism.explorer.lab.sphere.measures import Measures, measures
+from lossprism.explorer.lab.sphere.film_metrics import Measures, measures
 from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS, moved, tangent
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import jobs

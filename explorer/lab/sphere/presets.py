@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.sphere.film import Steps
-from lossprism.explorer.lab.sphere.start import Start
+from lossprism.explorer.lab.sphere.starting_points import Start
 
 
 @dataclass(frozen=True)

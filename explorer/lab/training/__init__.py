@@ -3,7 +3,7 @@
 Its interface (the page, the command line and the API use nothing else):
 
     from lossprism.explorer.lab.training.plan import TrainingPlan, TrainingData  # the plan of a run
-    from lossprism.explorer.lab.training.runs import Runs, estimate  # running it
+    from lossprism.explorer.lab.training.run_control import Runs, estimate  # running it
     from lossprism.explorer.lab.training import rank_changes, run_comparison, takeaway
     from lossprism.explorer.lab.training import unseen_pairs  # on a user's file
 

@@ -4,7 +4,7 @@ import contextlib
 import signal
 from collections.abc import Iterator
 
-from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.run_control import Runs
 
 # The signals that end a command from outside; Windows has no SIGHUP.
 ENDING = ("SIGTERM", "SIGHUP")

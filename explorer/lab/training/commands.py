@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # the command answers --help without torch
 
     from lossprism.explorer.lab.training.plan import TrainingPlan
     from lossprism.explorer.lab.training.run_comparison import Comparison
+    from lossprism.explorer.lab.training.run_control import Runs
     from lossprism.explorer.lab.training.run_folder import RunFolder
     from lossprism.explorer.lab.training.run_records import EvaluationRecord, FollowedRun, Summary
-    from lossprism.explorer.lab.training.runs import Runs
     from lossprism.explorer.sources.reading_notes import ReadingNote
 
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
@@ -192,10 +192,10 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
 
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
-    from lossprism.explorer.lab.training import takeaway
+    from lossprism.explorer.lab.training import run_downloads
     from lossprism.explorer.lab.training.command_termination import ended_with_us
     from lossprism.explorer.lab.training.pair_sources import columns_read
-    from lossprism.explorer.lab.training.runs import Runs
+    from lossprism.explorer.lab.training.run_control import Runs
 
     try:
         if chosen.out and Path(chosen.out).exists():
@@ -212,7 +212,7 @@ def train(chosen: argparse.Namespace) -> int:
             print(f"The model is in {chosen.out}")
         if chosen.script:
             own = getattr(chosen, "own_loss", "")  # typing its name is permission to pack it
-            print(f"The script is in {takeaway.script_zip(runs, name, chosen.script, own)}")
+            print(f"The script is in {run_downloads.script_zip(runs, name, chosen.script, own)}")
     except BrokenPipeError:  # the reader closed the pipe; `cli.main` ends silently
         raise
     except (ValueError, OSError) as problem:
@@ -225,16 +225,16 @@ def train(chosen: argparse.Namespace) -> int:
 def compare(chosen: argparse.Namespace) -> int:
     """Train with each loss under each seed, or take runs that have ended, and print their
     comparison on the held-out pairs, or on those of a file."""
+    from lossprism.explorer.lab.training import new_file_evaluation
     from lossprism.explorer.lab.training import run_comparison as comparing
-    from lossprism.explorer.lab.training import unseen_pairs
-    from lossprism.explorer.lab.training.runs import Runs
+    from lossprism.explorer.lab.training.run_control import Runs
 
     try:
         runs = Runs(chosen.runs, chosen.device)
         columns = {role: str(name) for role, name in _pairs(getattr(chosen, "columns", ()))}
         encoding = getattr(chosen, "encoding", "")
         file = chosen.on
-        on = unseen_pairs.read(file, Path(file).name, columns, encoding) if file else None
+        on = new_file_evaluation.read(file, Path(file).name, columns, encoding) if file else None
         _print_notes({on.name: on.notes} if on else {})
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _scoring_bar() as report:
@@ -372,7 +372,7 @@ def _live_figures(live: EvaluationRecord) -> Iterator[str]:
 
 
 def _print_figures(run: RunFolder, status: FollowedRun) -> None:
-    from lossprism.explorer.lab.training.remarks import gained
+    from lossprism.explorer.lab.training.run_remarks import gained
     from lossprism.explorer.locale import say
 
     if status.problem:
@@ -395,17 +395,17 @@ def _print_figures(run: RunFolder, status: FollowedRun) -> None:
 
 
 def _print_lists(summary: Summary) -> None:
-    from lossprism.explorer.lab.training import list_metrics
+    from lossprism.explorer.lab.training import ranking_metrics
 
     figures = summary.after.lists
     if figures is None:
         return
-    for name, title in list_metrics.TITLES.items():
+    for name, title in ranking_metrics.TITLES.items():
         if (after := summary.after.of_lists(name)) is not None:
             before = summary.before.of_lists(name)
             print(f"held-out {title}: {_figure(before)} → {_figure(after)}")
     ends = (display_number(at) for at in (summary.threshold, figures.floor))
-    print(list_metrics.described(figures, *ends))
+    print(ranking_metrics.described(figures, *ends))
 
 
 def _title(figure: str) -> str:

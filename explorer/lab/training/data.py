@@ -47,9 +47,9 @@ from lossprism.explorer.sources.samplers import (
     largest_without_duplicates,
 )
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.combined.names import RECIPES
+from lossprism.losses.combined.combined_loss_names import RECIPES
 from lossprism.losses.labels import LabelRules, label_rules
-from lossprism.losses.sentence_transformers.trainer_classes import trains_as_one
+from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
 
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import pairs_or_classes, read_classes
-from lossprism.explorer.lab.doctor.explore_scenarios import paired
+from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.lab.training.trainer_inputs import Taught
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import hub_cache_pruning, hub_datasets, tables, textbook
+from lossprism.explorer.sources import hub_cache_pruning, hub_datasets, pairs_from_tables, textbook
 from lossprism.explorer.sources.pairs import Pairs, taught
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 
@@ -46,7 +46,7 @@ def pairs_of(data: TrainingData) -> Origin:
         return _from_hub(data)
     if data.source == "rows":
         lines = _json_lines(data.rows).encode("ascii")
-        table = tables.read_table(lines, "rows.jsonl", most=data.most, seed=DRAW)
+        table = pairs_from_tables.read_table(lines, "rows.jsonl", most=data.most, seed=DRAW)
         origin = _origin_of(table)
         return origin._replace(
             pairs=taught(table.pairs, data.teacher) if data.teacher else table.pairs,
@@ -59,15 +59,17 @@ def pairs_of(data: TrainingData) -> Origin:
 def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
     """The pairs of a file; of texts with classes, pairs of the same class."""
     columns = dict(data.columns) or None
-    content, name = tables.file_content(path, name)
+    content, name = pairs_from_tables.file_content(path, name)
     how = {"columns": columns, "encoding": data.encoding}
 
     def pairs() -> Origin:
-        return _origin_of(tables.read_table(content, name, most=data.most, seed=DRAW, **how))
+        return _origin_of(
+            pairs_from_tables.read_table(content, name, most=data.most, seed=DRAW, **how)
+        )
 
     def classes() -> Origin:
         table = read_classes(content, name, lambda *_: None, **how)
-        pairs = tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
+        pairs = pairs_from_tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
         return Origin(pairs.pairs, table.skipped, notes=reading_notes(table.used))
 
     return pairs_or_classes(content, columns, pairs, classes)
@@ -84,7 +86,7 @@ def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
     return notes
 
 
-def _origin_of(table: tables.Table) -> Origin:
+def _origin_of(table: pairs_from_tables.Table) -> Origin:
     if not table.pairs:
         raise Problem("no_pairs")
     of_triplets = "anchor" in table.chosen
@@ -118,13 +120,13 @@ def _from_hub(data: TrainingData) -> Origin:
         return _from_file(data, path, path.name)
 
 
-def held_out_of(data: TrainingData) -> tables.Table:
+def held_out_of(data: TrainingData) -> pairs_from_tables.Table:
     """Read the held-out file, by the columns chosen for the other one, else by its own; likewise in
     its own encoding, or if that is unclear, in the chosen one."""
     columns, encoding = dict(data.columns) or None, ""
     while True:
         try:
-            return tables.read_file(
+            return pairs_from_tables.read_file(
                 data.held_out_file,
                 data.held_out_name,
                 columns=columns,
@@ -147,12 +149,14 @@ def reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
         return []
     place, name = data.file, data.name
     chosen, encoding = dict(data.columns) or None, data.encoding
-    known = tables.read_file(place, name, columns=chosen, most=1, encoding=encoding).chosen
+    known = pairs_from_tables.read_file(
+        place, name, columns=chosen, most=1, encoding=encoding
+    ).chosen
     added: list[Taught] = []
     role = "anchor" if "anchor" in known else "first"
     for column in data.alternatives:
         columns = {**known, role: column}
-        table = tables.read_file(
+        table = pairs_from_tables.read_file(
             place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
         )
         # A held-out pair in its other wording still has its second sentence.

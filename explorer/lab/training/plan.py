@@ -19,7 +19,11 @@ from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED, EMBEDDED_WIDTH, is_embedded
+from lossprism.explorer.sources.encoders.bundled_encoder import (
+    EMBEDDED,
+    EMBEDDED_WIDTH,
+    is_embedded,
+)
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.aliases import LIBRARY
 from lossprism.losses.spec import ParameterValue

@@ -10,8 +10,8 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training.data import rules_of
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured
 from lossprism.explorer.lab.training.probe_batch import explored
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_records import EvaluationRecord
-from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.runtime.problem import Problem
 

@@ -10,11 +10,13 @@ import numpy as np
 
 from lossprism.explorer.core.remarks import Remark, Value
 from lossprism.explorer.lab.training import data, quota
-from lossprism.explorer.lab.training import unseen_pairs as measuring
+from lossprism.explorer.lab.training import new_file_evaluation as measuring
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from lossprism.explorer.lab.training.loss_setting_effect import Tried, on_settings, tried
+from lossprism.explorer.lab.training.new_file_evaluation import Unseen
 from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import (
     LEAST_SEEDS,
     LEVEL,
@@ -25,8 +27,6 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
     judged,
 )
 from lossprism.explorer.lab.training.run_records import Summary
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.unseen_pairs import Unseen
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent

@@ -54,7 +54,7 @@ def work(run: RunFolder, trial: bool = False) -> int:
     run.set_stage("loading", part="libraries", began=time.time())
     try:
         # Imported only now: a waiting run should not take their memory.
-        from lossprism.explorer.lab.training.session import train
+        from lossprism.explorer.lab.training.training_run import train
 
         train(run, trial)
     except Cancelled:  # stopped before there was a model to keep

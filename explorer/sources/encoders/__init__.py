@@ -1,7 +1,7 @@
 """Encoders: models that turn sentences into vectors, or score pairs of sentences.
 
-A module of this package that has a `BACKEND` is one kind of encoder (`backend.py` says what it
-answers). `locate` finds the encoder of a name, and nothing else looks at the form of a name.
+A module of this package that has a `BACKEND` is one kind of encoder (`encoder_interface.py` says
+what it answers). `locate` finds the encoder of a name; nothing else looks at the form of a name.
 """
 
 import importlib
@@ -13,8 +13,8 @@ import numpy as np
 from lossprism.explorer.runtime.limits import MODEL_NAME_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.backend import Backend, Encoder
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED
+from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED
+from lossprism.explorer.sources.encoders.encoder_interface import Backend, Encoder
 
 
 def encode(

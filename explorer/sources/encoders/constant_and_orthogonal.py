@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.explorer.sources.encoders.encoder_interface import Backend, Encoder
 
 ALIKE, APART = "all alike", "all apart"
 # A vector for each of more sentences than these would be a matrix beyond any batch that is shown.

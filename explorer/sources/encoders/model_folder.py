@@ -13,8 +13,8 @@ from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.device import device as app_device
 from lossprism.explorer.runtime.limits import LOADED_MODELS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders.backend import Encoder
-from lossprism.explorer.sources.encoders.row_cache import forget_rows
+from lossprism.explorer.sources.encoders.encoder_interface import Encoder
+from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 LETTERS_OF_TOKEN = 100

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.backend import Backend
-from lossprism.explorer.sources.encoders.embedded import OPENVINO
+from lossprism.explorer.sources.encoders.bundled_encoder import OPENVINO
+from lossprism.explorer.sources.encoders.encoder_interface import Backend
 from lossprism.explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER, SentenceEncoder
 
 if TYPE_CHECKING:

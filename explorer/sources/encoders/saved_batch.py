@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.owner_permissions import agreed_path
+from lossprism.explorer.runtime.owner_consent import agreed_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.explorer.sources.encoders.encoder_interface import Backend, Encoder
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, read
 
 ENDING = ".safetensors"

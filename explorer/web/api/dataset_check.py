@@ -15,8 +15,8 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS, look
+from lossprism.explorer.lab.doctor.hard_negative_mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
-from lossprism.explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes

@@ -17,27 +17,27 @@ from lossprism.explorer.core.scenario import FACETS, Data, Scenario
 from lossprism.explorer.core.scenario_models import find_models, with_second_models
 from lossprism.explorer.export.exploration_arrays import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
-from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG
-from lossprism.explorer.lab.compare.compared_losses import compare
+from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG
+from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_records import Followed
-from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.device import device
 from lossprism.explorer.runtime.json_encoding import MAX_INTEGER
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
-from lossprism.explorer.runtime.owner_permissions import with_leave
+from lossprism.explorer.runtime.owner_consent import with_leave
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import has_key, own_key
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.api.dataset_check import doctor_data
-from lossprism.explorer.web.api.listed_losses import (
+from lossprism.explorer.web.api.loss_descriptions import (
     CalledLoss,
     ListedLoss,
     called,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.web.api.descriptions import (
+from lossprism.explorer.web.api.endpoint_descriptions import (
     INTRODUCTION,
     arguments,
     summary,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import TWINS, Data, Rules, Scenario
-from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES
 from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import typed
@@ -20,10 +20,10 @@ from lossprism.explorer.runtime.validation import label_range as read_label_rang
 from lossprism.explorer.runtime.visitors import as_visitor, is_key
 from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.encoders.own_vectors import in_place_of
+from lossprism.explorer.sources.encoders.table_vectors_encoder import in_place_of
+from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.sources.sentence_vectors import Guided, packed
-from lossprism.explorer.sources.tables import read_table, with_stored_vectors
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
 Rows = tuple[tuple[str, str, str], ...]

@@ -12,13 +12,13 @@ from lossprism.explorer.core.trace import Step
 from lossprism.explorer.core.trace_diagnostics import Term, order_of
 from lossprism.explorer.export.exploration_arrays import sent_parameters
 from lossprism.explorer.export.matrix_layout import Layout
-from lossprism.explorer.lab.compare.compared_losses import Comparison
 from lossprism.explorer.lab.compare.comparison_results import (
     Between,
     DisputedPair,
     Outcome,
     Sentence,
 )
+from lossprism.explorer.lab.compare.loss_comparison import Comparison
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.number_format import Real, json_number, json_numbers
 from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer

@@ -1,10 +1,10 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
-import { figureButtons } from "./figure_choices.js";
+import { figureButtons } from "./figure_export_options.js";
 import { saved } from "./files.js";
 import { fileArrival } from "./large_file_upload.js";
 import { h, hosted } from "./preact_view.js";
-import { numberField } from "./sidebar_fields.js";
-import { filePicker } from "./sidebar_parts.js";
+import { filePicker } from "./sidebar_components.js";
+import { numberField } from "./slider_and_number_fields.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say } from "./words.js";
 
@@ -107,7 +107,7 @@ export const Notes = ({ notes, children = [] }) =>
     : null;
 
 /**
- * A row of tabs: one stop of the tab key, walked by arrow keys (mount.js).
+ * A row of tabs: one stop of the tab key, walked by arrow keys (page_startup.js).
  * @template {string} Name
  * @param {{ id: string, label: string, names: Name[], chosen: Name, title: (name: Name) => string,
  *   choose: (name: Name) => void }} properties `chosen` may be none of the names
@@ -263,7 +263,7 @@ export const FileArrival = ({ page, note, ...options }) =>
 
 /**
  * A loss to choose, in groups; `first` is what stands before them, as no loss.
- * @param {{ id: string, label: string, value: string, groups: import("./sidebar_parts.js").Group[], first?: string,
+ * @param {{ id: string, label: string, value: string, groups: import("./sidebar_components.js").Group[], first?: string,
  *   change: (loss: string) => void }} properties
  */
 export const LossSelect = ({ id, label, value, groups, first, change }) =>

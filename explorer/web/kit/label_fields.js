@@ -2,7 +2,7 @@
 // empty follows from the labels, and a line says how.
 import { h, worded } from "./dom.js";
 import { show } from "./number_format.js";
-import { labelled } from "./sidebar_fields.js";
+import { labelled } from "./slider_and_number_fields.js";
 import { say } from "./words.js";
 
 /** @typedef {[number, number]} Ends */

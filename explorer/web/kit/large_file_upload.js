@@ -2,7 +2,7 @@
 // and a button that gives it up.
 import { h, worded } from "./dom.js";
 import { sentInPieces, tooLarge } from "./files.js";
-import { filePicker } from "./sidebar_parts.js";
+import { filePicker } from "./sidebar_components.js";
 import { say } from "./words.js";
 
 /**

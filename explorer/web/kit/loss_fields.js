@@ -5,7 +5,7 @@ import { LossSelect, Select } from "./components.js";
 import { pageData } from "./page_data.js";
 import { group, h } from "./preact_view.js";
 import { LossFinder, Parameters } from "./scenario_fields.js";
-import { groupsOf } from "./sidebar_parts.js";
+import { groupsOf } from "./sidebar_components.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./state_link.js").Side} Side */

@@ -3,7 +3,7 @@ import { Select, useLatest } from "./components.js";
 import { labelFields } from "./label_fields.js";
 import { lossFinder } from "./loss_finder.js";
 import { h, hosted } from "./preact_view.js";
-import { parameterList, randomFields } from "./sidebar_parts.js";
+import { parameterList, randomFields } from "./sidebar_components.js";
 import { language, say } from "./words.js";
 
 const RANDOM = [

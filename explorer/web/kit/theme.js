@@ -1,4 +1,4 @@
-// Light or dark: a class of the body, which first_theme.js sets, and which is remembered where a reader chose it.
+// Light or dark: a class of the body, which initial_theme.js sets, and which is remembered where a reader chose it.
 import { onRelease } from "./listener_cleanup.js";
 import { store } from "./storage.js";
 

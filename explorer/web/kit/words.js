@@ -50,7 +50,7 @@ async function fetched(code, names) {
 }
 
 /**
- * Speak the language that first_language.js has chosen, with the words that the page in this folder needs.
+ * Speak the language that initial_language.js has chosen, with the words that the page in this folder needs.
  * @param {string} folder
  */
 export async function begin(folder) {

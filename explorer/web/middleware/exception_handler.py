@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import refusal
 
 # Of gradio_client: puts the named arguments of a call in order.

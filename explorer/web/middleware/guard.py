@@ -21,7 +21,7 @@ from lossprism.explorer.locale import preferred
 from lossprism.explorer.runtime.deployment_policy import SPACE, deployment_policy
 from lossprism.explorer.runtime.loopback import is_this_computer
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.host_and_origin import (
     Origin,
     is_foreign,

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.loopback import is_this_computer
-from lossprism.explorer.web.middleware.asgi import Application, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Application, Receive, Send
 
 # The ports that addresses leave out.
 USUAL_PORTS = {"http": 80, "https": 443}

@@ -8,7 +8,7 @@ the address that it was started with.
 from urllib.parse import urlsplit
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 
 # What a proxy says of the request that it was sent, and Gradio takes at its word.
 OF_PROXIES = (b"forwarded", b"x-gradio-server")

@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.downloads import ADDRESS
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.visitor_key import kept_key
 
 # Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.

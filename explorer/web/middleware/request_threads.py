@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.thread_slots import in_pool
-from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
 
 Result = TypeVar("Result")
 

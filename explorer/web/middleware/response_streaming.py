@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.response_memory import UNSENT
-from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 
 PIECE_BYTES = 2**18

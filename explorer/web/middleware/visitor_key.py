@@ -16,7 +16,7 @@ from starlette.requests import cookie_parser
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.visitors import as_visitor, is_key, new_key
-from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
 from lossprism.explorer.web.middleware.host_and_origin import of_another_page
 
 HEADER = "x-lossprism-key"

@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.appearance import Look, palette_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
-from lossprism.explorer.export.figure.files import (
+from lossprism.explorer.export.figure.figure_files import (
     FIGURES,
     MADE_OF_SVG,
     QUOTED_LETTERS,

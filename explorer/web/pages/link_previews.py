@@ -26,15 +26,15 @@ from lossprism.explorer.export.caption import parameter_words
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.png import rasterised
 from lossprism.explorer.export.palette import LIGHT
-from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES
 from lossprism.explorer.lab.compare.loss_syntax import typed_value
 from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.locale import LANGUAGES, language_of, spelled, title_word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
 from lossprism.explorer.web.pages.figure_sources import PageFigure, openings
 from lossprism.losses import SHIPPED
 
@@ -118,7 +118,7 @@ def tags(
 
 
 def language_in(query: Mapping[str, str]) -> str:
-    """Return the language of an address, `?lang=zh-CN`, as `kit/first_language.js` reads it."""
+    """Return the language of an address, `?lang=zh-CN`, as `kit/initial_language.js` reads it."""
     return language_of(query.get("lang", "").lower()[:2])
 
 

@@ -24,15 +24,15 @@ from lossprism.explorer.lab.landscape.surface import comparisons, surface
 from lossprism.explorer.lab.map.sentence_map import map_of_scenario
 from lossprism.explorer.lab.sphere.film import film
 from lossprism.explorer.lab.sphere.presets import PRESETS
-from lossprism.explorer.lab.sphere.start import placed
+from lossprism.explorer.lab.sphere.starting_points import placed
 from lossprism.explorer.locale import language_of, say, spelled, title_word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.web.pages.claims.state_entries import OPENING as FIRST_CLAIM
 from lossprism.explorer.web.pages.claims.state_entries import SCALE
 from lossprism.explorer.web.pages.landscape.state_entries import FIRST as FIRST_LANDSCAPES
+from lossprism.explorer.web.pages.large.remark_and_download_requests import drawn_figure
 from lossprism.explorer.web.pages.large.requests import read_query, start_opening
-from lossprism.explorer.web.pages.large.takeaway_and_remarks import drawn_figure
 from lossprism.explorer.web.pages.sphere.state_entries import TURN
 from lossprism.losses import LOSSES
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
-from lossprism.explorer.export.figure.files import OTHER_PAGES, path_pieces
+from lossprism.explorer.export.figure.figure_files import OTHER_PAGES, path_pieces
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
-from lossprism.explorer.lab.learn.lesson import Lesson
+from lossprism.explorer.lab.learn.lesson_types import Lesson
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.locale import LANGUAGES
-from lossprism.explorer.sources.practice_pairs import PRACTICE, practice_pairs
+from lossprism.explorer.sources.synthetic_pairs import PRACTICE, practice_pairs
 from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web.pages.compare import questions
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES

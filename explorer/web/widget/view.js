@@ -3,12 +3,12 @@
 import { find, h } from "../kit/dom.js";
 import { show } from "../kit/number_format.js";
 import { pageData } from "../kit/page_data.js";
-import { pictureView } from "../kit/step_view.js";
 import { begin, onTheme } from "../kit/theme.js";
+import { pictureView } from "../kit/trace_step_view.js";
 import { say, use } from "../kit/words.js";
 
 /** @typedef {import("./frame.js").Model} Model */
-/** @typedef {import("../kit/step_view.js").Emitted} Emitted */
+/** @typedef {import("../kit/trace_step_view.js").Emitted} Emitted */
 
 const TALLEST = 560; // pixels of the cells: the frame is as tall as what is in it, so its height cannot be asked
 const LIGHT_INK = 384; // sum of red, green and blue: letters above are for a dark page

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.compare.compared_losses import compare as compared
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import compare as compared
 from lossprism.explorer.locale import say
 from tests.browser.compare.steering import (
     AGREEMENT,

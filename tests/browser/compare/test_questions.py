@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.compare.answers import answer
-from lossprism.explorer.lab.compare.compared_losses import compare as compared
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import compare as compared
+from lossprism.explorer.lab.compare.loss_question_answers import answer
 from lossprism.explorer.locale import say
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from tests.browser.compare.steering import (

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_file_reader import LIVE
-from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from tests.browser import axe

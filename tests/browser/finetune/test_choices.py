@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Request, Route, expect
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.losses import LOSSES
-from lossprism.losses.combined.names import RECIPES
+from lossprism.losses.combined.combined_loss_names import RECIPES
 from tests.browser.finetune.steering import (
     ASKED,
     PAGE,

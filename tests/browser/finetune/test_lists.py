@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from lossprism.explorer.lab.training.list_metrics import list_figures
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.ranking_metrics import list_figures
 from lossprism.explorer.lab.training.run_records import Measured
 from lossprism.losses.labels import LabelRules
 from tests.browser.finetune.steering import (
@@ -25,7 +25,7 @@ from tests.browser.finetune.steering import (
 )
 from tests.sentences import wording
 from tests.unit.lab.training.conftest import SUMMARY
-from tests.unit.lab.training.test_list_metrics import drawn, rows
+from tests.unit.lab.training.test_ranking_metrics import drawn, rows
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from functools import cache
 from playwright.sync_api import Page
 
 from lossprism.explorer.lab.large.batch import drawn as drawn_batch
-from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch
+from lossprism.explorer.lab.large.large_batch_session import LargeSession, checked, open_batch
 from lossprism.explorer.web.pages.large.requests import FIRST
 
 PAGE = "window.lossprism.page('large')"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.large.batch import drawn as drawn_batch
-from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.locale import grouped, say
 from lossprism.explorer.web.pages.large.requests import FIRST
 from lossprism.losses import LOSSES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.locale import say
 from tests.browser.large.steering import PROBLEM, opened_page, redrawn
 from tests.browser.reading import number

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from lossprism.explorer.lab.learn.lesson import with_parameters
+from lossprism.explorer.lab.learn.lesson_types import with_parameters
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LECTURE, LESSONS, moments
 from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations

@@ -128,8 +128,8 @@ answer = [doctored("--hub", "someone/csv", "--rows", "12"), doctored("--hub", "s
 RUN = """
 import os
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.lab.training.run_control import Runs
+from lossprism.explorer.lab.training.training_run import train
 runs = Runs({runs!r}, "cpu")
 pairs = TrainingData(source="hub", hub="someone/parquet")
 plan = TrainingPlan(data=pairs, encoder="someone/bert", steps=2, batch_size=4, evaluations=1)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from lossprism.explorer.lab.training.runs import estimate
+from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus

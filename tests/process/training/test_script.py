@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import load_file
 
 from lossprism import losses
-from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -27,8 +27,8 @@ from tests.browser.serving import free_port
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import corpus as whole_lists
 from tests.unit.lab.training.taught import triplets
-from tests.unit.lab.training.test_list_metrics import drawn, rows
 from tests.unit.lab.training.test_positives import PLAN, positives
+from tests.unit.lab.training.test_ranking_metrics import drawn, rows
 
 PACKAGE = Path(losses.__file__).parent
 GIVEN = "sentence-transformers 6.2 TripletLoss"
@@ -50,7 +50,7 @@ RUNS = {
 
 def unpacked(runs, name, folder):
     """Where the script of a run lies with all that it needs."""
-    packed = takeaway.script_zip(runs, name, folder / f"{name}.zip")
+    packed = run_downloads.script_zip(runs, name, folder / f"{name}.zip")
     with zipfile.ZipFile(packed) as opened:
         opened.extractall(folder / name)
     for file in (folder / name / "losses").rglob("*.py"):

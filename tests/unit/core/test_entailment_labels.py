@@ -7,10 +7,10 @@ from dataclasses import replace
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.exploration_arrays import describe_batch
-from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.large.large_file_reader import read_pairs
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-from lossprism.explorer.sources import tables
+from lossprism.explorer.sources import pairs_from_tables
 
 TEXT = "premise\thypothesis\tlabel\n" + "".join(
     f"a {n}\tb {n}\t{n % 3}\n" for n in range(30)
@@ -18,7 +18,7 @@ TEXT = "premise\thypothesis\tlabel\n" + "".join(
 
 
 def test_in_explore_its_rows_are_words_and_entailment_alone_is_positive():
-    pairs = tables.read_table(TEXT.encode(), "t.tsv").pairs
+    pairs = pairs_from_tables.read_table(TEXT.encode(), "t.tsv").pairs
     assert [row[2] for row in pairs.rows[:3]] == ["entailment", "neutral", "contradiction"]
     assert pairs.at([1, 2]).inference
     scenario = Scenario(data=Data(source="table", rows=pairs.rows), loss="info_nce")
@@ -36,7 +36,7 @@ def test_in_fine_tune_and_large_too(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_text(TEXT)
     of_file = TrainingData(source="file", file=str(path), name=path.name)
-    pairs = tables.read_table(TEXT.encode(), "t.tsv").pairs
+    pairs = pairs_from_tables.read_table(TEXT.encode(), "t.tsv").pairs
     for source in (of_file, TrainingData(source="rows", name="r", rows=pairs.rows)):
         plan = TrainingPlan(data=source, loss="info_nce")
         corpus = data.read(plan)

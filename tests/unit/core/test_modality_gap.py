@@ -12,8 +12,8 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.modality_gap import FEWEST, modality_gap
 from lossprism.explorer.core.remarks import remarks, short
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.compare.compared_losses import compare
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.api.endpoints import doctor_data

@@ -10,8 +10,8 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.code import alone
 from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.sources.pairs_from_tables import read_file
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.sources.tables import read_file
 from lossprism.losses import info_nce
 from tests.unit.export.explored import run_code
 

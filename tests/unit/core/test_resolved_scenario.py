@@ -14,13 +14,13 @@ from lossprism.explorer.core import resolved_scenario as module
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.compare.compared_losses import Side, compare
-from lossprism.explorer.lab.sweep import sweep
+from lossprism.explorer.lab.compare.loss_comparison import Side, compare
+from lossprism.explorer.lab.parameter_sweep import sweep
 from lossprism.explorer.lab.variation_over_batches import batches_of_file, over_batches
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.drawn_batches import Draw
-from lossprism.explorer.sources.encoders.backend import Backend
-from lossprism.explorer.sources.tables import from_rows
+from lossprism.explorer.sources.encoders.encoder_interface import Backend
+from lossprism.explorer.sources.pairs_from_tables import from_rows
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.pages.explore import requests as exploring
 from lossprism.explorer.web.pages.large import requests as large

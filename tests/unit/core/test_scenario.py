@@ -11,7 +11,7 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Reading, Rules, Scenario, View
-from lossprism.explorer.lab.compare.compared_losses import Side
+from lossprism.explorer.lab.compare.loss_comparison import Side
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem

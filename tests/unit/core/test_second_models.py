@@ -14,7 +14,7 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.caption import caption
 from lossprism.explorer.export.code import alone, with_package
 from lossprism.explorer.export.exploration_arrays import describe_batch
-from lossprism.explorer.lab.compare.compared_losses import Side, compare
+from lossprism.explorer.lab.compare.loss_comparison import Side, compare
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem

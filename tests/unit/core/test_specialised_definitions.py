@@ -18,8 +18,8 @@ from lossprism.explorer.core.specialised_definitions import (
 )
 from lossprism.explorer.export.code import alone
 from lossprism.losses import LOSSES
-from lossprism.losses.combined.composed import parts_of
-from lossprism.losses.combined.names import RECIPES
+from lossprism.losses.combined.combined_loss_names import RECIPES
+from lossprism.losses.combined.combined_loss_spec import parts_of
 from lossprism.losses.contrastive.triplet import triplet_by_options
 from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 

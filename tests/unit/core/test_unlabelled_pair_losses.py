@@ -19,7 +19,7 @@ from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.lab.training.data import data_of_scenario
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.sources.pairs_from_tables import read_table
 from lossprism.losses import LOSSES, spec_of
 from tests.added_encoder import MadeEncoder, added
 

@@ -11,7 +11,7 @@ import pytest
 
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_from_page import colour_of, read_chart
-from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.export.palette import DARK, LIGHT, PRINT
 from lossprism.explorer.runtime.problem import Problem
 

@@ -23,8 +23,8 @@ from lossprism.explorer.export.code import (
 )
 from lossprism.explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs_from_tables import read_file
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.sources.tables import read_file
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from tests.sentences import raises_problem

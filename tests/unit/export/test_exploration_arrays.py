@@ -17,7 +17,7 @@ from lossprism.explorer.export.caption import caption
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.export.thumbnails import thumbnails
 from lossprism.explorer.export.trainer_program import trained_step, written
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES

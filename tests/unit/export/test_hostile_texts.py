@@ -25,13 +25,13 @@ from lossprism.explorer.export.csv import corrected_csv, corrections_csv
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.large_batch_session import open_batch
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.notebook.embedded_page import UNFOLD, EmbeddedPage
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
-from lossprism.explorer.web.pages.large import takeaway_and_remarks
+from lossprism.explorer.web.pages.large import remark_and_download_requests
 from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
 from tests.hostile import HALF, TEXTS
 
@@ -119,7 +119,7 @@ def test_figures_of_a_large_batch(what):
     for name in ("pairs.csv", *NAMES[1::3]):
         named = dataclasses.replace(opened, batch=dataclasses.replace(batch, encoder=name))
         query = LargeQuery(Source("file", name=name), "cosent", (("scale", 20.0),), None, None)
-        drawn = takeaway_and_remarks._figure(query, named, what, {}, "figure").text
+        drawn = remark_and_download_requests._figure(query, named, what, {}, "figure").text
         found[name] = kinds(drawn)
         assert found[name] == found["pairs.csv"]
         assert ("pwned" in drawn) == (name != "pairs.csv")

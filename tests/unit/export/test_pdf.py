@@ -9,10 +9,10 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.export.figure import fonts
-from lossprism.explorer.export.figure.bars import bars_figure
-from lossprism.explorer.export.figure.files import figure_text
+from lossprism.explorer.export.figure import font_files
+from lossprism.explorer.export.figure.figure_files import figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.sources.random_batch import RandomBatch
@@ -82,7 +82,7 @@ def test_every_font_is_embedded_and_only_what_is_written(language):
 
 def test_letters_that_no_font_has_are_named_and_the_page_refuses(monkeypatch, tmp_path):
     svg = matrix_figure(FOUND, language="zh")
-    monkeypatch.setattr(fonts, "SYSTEM", {})
+    monkeypatch.setattr(font_files, "SYSTEM", {})
     file = as_pdf(svg)
     assert "损" in file.undrawn
     assert pattern_of("figure_text.undrawn").search(file.remark("en"))
@@ -94,5 +94,5 @@ def test_letters_that_no_font_has_are_named_and_the_page_refuses(monkeypatch, tm
 
 
 def test_marks_over_a_letter_stay_with_it():
-    pieces = list(fonts._clusters(list("a\u0304b\u0302\u0323 c")))
+    pieces = list(font_files._clusters(list("a\u0304b\u0302\u0323 c")))
     assert pieces == ["a\u0304", "b\u0302\u0323", " ", "c"]

@@ -13,9 +13,9 @@ from PIL import Image
 
 from lossprism.explorer.export.figure import png as pixels
 from lossprism.explorer.export.figure.appearance import MONO
-from lossprism.explorer.export.figure.bars import bars_figure
-from lossprism.explorer.export.figure.fonts import QUOTED, FigureFile
+from lossprism.explorer.export.figure.font_files import QUOTED, FigureFile
 from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.palette import LIGHT, channels
 from lossprism.explorer.web.pages.figure_sources import write_figure
 from tests.sentences import pattern_of

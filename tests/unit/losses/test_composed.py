@@ -9,20 +9,20 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.core.resolved_scenario import parameters_for
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.sweep import sweep
+from lossprism.explorer.lab.parameter_sweep import sweep
 from lossprism.explorer.lab.training.parameter_trials import offers
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, matryoshka
-from lossprism.losses.combined.composed import chosen, handed
-from lossprism.losses.combined.names import (
+from lossprism.losses.combined.combined_loss_names import (
     MAX_NAME_LETTERS,
     RECIPES,
     name_of,
     summands_of,
     takes_prefixes,
 )
-from lossprism.losses.combined.prefixes import length_of, prefix
+from lossprism.losses.combined.combined_loss_spec import chosen, handed
+from lossprism.losses.combined.vector_prefixes import length_of, prefix
 from lossprism.losses.modules import loss_module
 from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers import training_loss

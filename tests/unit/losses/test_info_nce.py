@@ -10,10 +10,10 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.losses import LOSSES, info_nce
 from lossprism.losses.contrastive.info_nce import info_nce_of_swift
+from lossprism.losses.contrastive.info_nce_candidates import DIRECTIONS
 from lossprism.losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
-from lossprism.losses.contrastive.info_nce_directions import DIRECTIONS
 from lossprism.losses.geometry import unit
-from lossprism.losses.kernels import tiled
+from lossprism.losses.kernels import tiled_losses
 from tests.unit.losses.made import saved_bytes
 
 DEFINITION = LOSSES["info_nce"].definition
@@ -78,8 +78,8 @@ def agree(settings, temperature=0.2):
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form))
 def test_tiles_and_definition_agree(form, monkeypatch):
-    monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 3)  # spans of three rows, the last shorter
-    monkeypatch.setattr(tiled, "CELLS", 1)
+    monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 3)  # spans of three rows, the last shorter
+    monkeypatch.setattr(tiled_losses, "CELLS", 1)
     for number, ways in enumerate(SOME):
         partition = ("joint", "per_direction")[number % 2]
         agree({**form, "directions": ways, "partition": partition})

@@ -12,9 +12,9 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES
-from lossprism.losses.sentence_transformers.batch_metrics import measured
 from lossprism.losses.sentence_transformers.loss_recorder import TrainerCall
-from lossprism.losses.sentence_transformers.trainer_classes import (
+from lossprism.losses.sentence_transformers.loss_replay import measured
+from lossprism.losses.sentence_transformers.trainer_loss_classes import (
     EXPORTED,
     NEAR_NAMES,
     library_convention,

@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core.own_loss import add_own_loss
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.export.figure.files import read_scenario
+from lossprism.explorer.export.figure.figure_files import read_scenario
 from lossprism.explorer.lab.doctor.dataset_reader import content_of
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
 from lossprism.explorer.lab.saved_batches import files_in
@@ -19,7 +19,7 @@ from lossprism.explorer.runtime.local_path import is_inside, is_network_path, lo
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import encode, locate
 from lossprism.explorer.sources.hub_datasets import named
-from lossprism.explorer.sources.tables import read_file
+from lossprism.explorer.sources.pairs_from_tables import read_file
 
 NETWORK = [
     r"\\host\share",

@@ -17,7 +17,7 @@ import pytest
 from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import arrow, record_batches
-from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.sources.pairs_from_tables import read_table
 from tests.unit.sources.test_odd_files import READERS, outcome, packed
 
 FORMS = {"file": pyarrow.ipc.new_file, "stream": pyarrow.ipc.new_stream}

@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.sources.pairs_from_tables import read_table
 from tests.unit.sources.test_pairs_without_labels import as_file, delimited
 
 ROWS = [

@@ -8,7 +8,7 @@ import pytest
 
 from lossprism.explorer.runtime import limits
 from lossprism.explorer.sources import gzip_files
-from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.sources.pairs_from_tables import read_table
 from tests.sentences import raises_problem
 
 HEAD, ROWS = ("query", "passage", "label"), [("a b", "c d", "1"), ("e f", "g h", "0")]

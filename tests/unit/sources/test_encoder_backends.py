@@ -12,10 +12,10 @@ import pytest
 from lossprism.explorer import cli
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.compare.compared_losses import Side, compare
+from lossprism.explorer.lab.compare.loss_comparison import Side, compare
 from lossprism.explorer.lab.doctor.encoder_checks import look
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.runtime.owner_permissions import with_leave
+from lossprism.explorer.runtime.owner_consent import with_leave
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
 from lossprism.explorer.sources.encoders.model_folder import ModelFolder
@@ -31,7 +31,7 @@ MODULE = '''
 import numpy as np
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.explorer.sources.encoders.encoder_interface import Backend, Encoder
 
 START = "letters of "
 

@@ -20,7 +20,13 @@ from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.device import device
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders import EMBEDDED, encode, locate, model_folder, row_cache
+from lossprism.explorer.sources.encoders import (
+    EMBEDDED,
+    encode,
+    encoder_output_cache,
+    locate,
+    model_folder,
+)
 from lossprism.explorer.sources.encoders.model_folder import letters_read
 from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 from lossprism.explorer.sources.hub_cache_pruning import MARK
@@ -39,7 +45,11 @@ def problem_key(call, *arguments, **options):
 
 @pytest.fixture(autouse=True)
 def _fresh_caches(monkeypatch):
-    monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
+    monkeypatch.setattr(
+        encoder_output_cache,
+        "_cache",
+        Cache(limits.VECTOR_CACHE_BYTES, encoder_output_cache._row_bytes),
+    )
     monkeypatch.delenv("SPACE_ID", raising=False)
 
 
@@ -127,7 +137,7 @@ def test_threads_share_the_work(counting):
 
 
 def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(counting, monkeypatch):
-    sentences = [f"{'a' * place}" for place in range(1, 4 * row_cache.BATCH + 1)]
+    sentences = [f"{'a' * place}" for place in range(1, 4 * encoder_output_cache.BATCH + 1)]
     listed = []
 
     def cancel_in_the_second(self, batch, **options):
@@ -146,7 +156,7 @@ def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(countin
     finished = [sentence for batch in counting.calls[:2] for sentence in batch]
     later = [sentence for batch in counting.calls[2:] for sentence in batch]
     assert sorted(finished + later) == sorted(sentences)
-    assert {len(batch) for batch in counting.calls} == {row_cache.BATCH}
+    assert {len(batch) for batch in counting.calls} == {encoder_output_cache.BATCH}
 
 
 def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
@@ -178,8 +188,8 @@ def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
 
 
 def test_pairs_that_join_to_the_same_text_are_distinguished():
-    assert row_cache._digest(("ab", "c")) != row_cache._digest(("a", "bc"))
-    assert row_cache._digest("ab") != row_cache._digest(("a", "b"))
+    assert encoder_output_cache._digest(("ab", "c")) != encoder_output_cache._digest(("a", "bc"))
+    assert encoder_output_cache._digest("ab") != encoder_output_cache._digest(("a", "b"))
 
 
 # The embedded encoder
@@ -494,8 +504,12 @@ def test_a_model_that_does_not_exist_is_distinguished_from_a_missing_hub(monkeyp
 
 
 def test_no_more_vectors_are_kept_than_may_be(monkeypatch):
-    monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
-    row_cache.limit_cache(limits.MIB)
-    assert row_cache._cache.max_size == limits.MIB
-    row_cache.limit_cache(2 * limits.VECTOR_CACHE_BYTES)
-    assert row_cache._cache.max_size == limits.VECTOR_CACHE_BYTES
+    monkeypatch.setattr(
+        encoder_output_cache,
+        "_cache",
+        Cache(limits.VECTOR_CACHE_BYTES, encoder_output_cache._row_bytes),
+    )
+    encoder_output_cache.limit_cache(limits.MIB)
+    assert encoder_output_cache._cache.max_size == limits.MIB
+    encoder_output_cache.limit_cache(2 * limits.VECTOR_CACHE_BYTES)
+    assert encoder_output_cache._cache.max_size == limits.VECTOR_CACHE_BYTES

@@ -17,14 +17,14 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.caption import caption
 from lossprism.explorer.export.exploration_arrays import describe_batch
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
-from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.large.large_file_reader import read_pairs
 from lossprism.explorer.lab.training import data as training_data
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
+from lossprism.explorer.sources.pairs_from_tables import read_file, read_table
 from lossprism.explorer.sources.sentence_vectors import guide_of, packed
-from lossprism.explorer.sources.tables import read_file, read_table
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.sources.vector_columns import GUIDES
 from tests.sentences import pattern_of, raises_problem

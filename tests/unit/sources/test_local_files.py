@@ -12,13 +12,13 @@ import pytest
 from lossprism.explorer.lab.doctor.command_options import add_to
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
+from lossprism.explorer.lab.training.new_file_evaluation import read as read_unseen
 from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData
-from lossprism.explorer.lab.training.unseen_pairs import read as read_unseen
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import tables
+from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.local_files import saved_set_files
-from lossprism.explorer.sources.tables import read_file
+from lossprism.explorer.sources.pairs_from_tables import read_file
 from tests.sentences import raises_problem
 
 datasets = pytest.importorskip("datasets")
@@ -55,7 +55,7 @@ def test_every_door_reads_all_rows(folder, capsys):
     def rows_of(pairs):
         return [*zip(pairs.first, pairs.second, pairs.labels, strict=True)]
 
-    assert rows_of(tables.read_file(folder).pairs) == expected
+    assert rows_of(pairs_from_tables.read_file(folder).pairs) == expected
     assert rows_of(pairs_of(TrainingData(source="file", file=str(folder))).pairs) == expected
     held_out = TrainingData(source="example", held_out_file=str(folder))
     assert rows_of(held_out_of(held_out).pairs) == expected
@@ -71,7 +71,7 @@ def test_any_other_folder_is_none(tmp_path):
         (tmp_path / "state.json").write_text(damaged)
         assert saved_set_files(tmp_path) == []
     with pytest.raises(Problem):
-        tables.read_file(tmp_path)
+        pairs_from_tables.read_file(tmp_path)
 
 
 def test_files_outside_the_folder_are_not_read(tmp_path):
@@ -84,9 +84,9 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
 
 
 def test_a_folder_that_is_too_large_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(tables, "FILE_BYTES", 100)
+    monkeypatch.setattr(pairs_from_tables, "FILE_BYTES", 100)
     with raises_problem("file_too_large", name="pairs"):
-        tables.read_file(folder)
+        pairs_from_tables.read_file(folder)
 
 
 def beir(folder, documents=("d1", "d2"), parts=("test", "train")):

@@ -11,10 +11,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.large.large_file_reader import read_pairs
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs_from_tables import Table, read_table
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.tables import Table, read_table
 from tests.sentences import raises_problem
 
 QUERIES = ("red hat", "green tea", "garden hose")

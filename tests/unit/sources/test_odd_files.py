@@ -20,15 +20,21 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from lossprism.explorer.lab.large import files as large
+from lossprism.explorer.lab.large import large_file_reader as large
 from lossprism.explorer.lab.training import pair_sources
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import delimited, json_rows, parquet, record_batches, tables
+from lossprism.explorer.sources import (
+    delimited,
+    json_rows,
+    pairs_from_tables,
+    parquet,
+    record_batches,
+)
 from lossprism.explorer.sources.cells import is_score, read_score
-from lossprism.explorer.sources.tables import from_rows, read_table
+from lossprism.explorer.sources.pairs_from_tables import from_rows, read_table
 from tests.sentences import raises_problem
 
 HEAD = "sentence1,sentence2,score\n"
@@ -66,7 +72,7 @@ def of_table(data, name):
 
 def of_large(data, name):
     found = large.read_pairs(data, name, None, None, lambda what, done, total: None)
-    listed = [tables.SkippedRow.of(row, problem) for row, problem in found.skipped[1]]
+    listed = [pairs_from_tables.SkippedRow.of(row, problem) for row, problem in found.skipped[1]]
     return [*found.first, *found.second], found.columns, listed
 
 
@@ -429,7 +435,7 @@ def test_columns_and_rows_beyond_the_limits_are_refused(monkeypatch):
         (packed({at: [value] for at, value in wide.items()}), "x.parquet", "file_many_columns"),
     ]:
         assert {outcome(reader, data, name) for reader in READERS} == {key}
-    monkeypatch.setattr(tables, "BAD_ROWS", 100)
+    monkeypatch.setattr(pairs_from_tables, "BAD_ROWS", 100)
     data = (HEAD + "a,b,1\n" * 90 + "a,b\n" * 102).encode()
     assert {outcome(reader, data, "x.csv") for reader in READERS} == {"file_bad_rows"}
     assert read_table(data.replace(b"a,b\n", b"", 10), "x.csv").left_out == 92
@@ -439,7 +445,7 @@ def test_columns_and_rows_beyond_the_limits_are_refused(monkeypatch):
 
 
 def test_only_the_first_bad_rows_are_stored(monkeypatch):
-    monkeypatch.setattr(tables, "SKIPPED_ROWS", 3)
+    monkeypatch.setattr(pairs_from_tables, "SKIPPED_ROWS", 3)
     table = read(HEAD + "a,b\n" * 10 + "a,b,1\n")
     assert (len(table.skipped), table.left_out, table.total) == (3, 10, 11)
 

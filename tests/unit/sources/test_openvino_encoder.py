@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.sources.encoders import encode, is_here, is_trainable, locate
-from lossprism.explorer.sources.encoders.embedded import (
+from lossprism.explorer.sources.encoders.bundled_encoder import (
     EMBEDDED,
     OPENVINO,
     has_embedded_weights,

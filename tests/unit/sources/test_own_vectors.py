@@ -20,9 +20,14 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.array_files import MAX_ARRAYS
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of, is_own, store
+from lossprism.explorer.sources.encoders.table_vectors_encoder import (
+    file_of,
+    in_place_of,
+    is_own,
+    store,
+)
+from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.tables import read_table, with_stored_vectors
 from tests.sentences import raises_problem
 
 N, WIDTH = 6, 4

@@ -14,7 +14,7 @@ import pytest
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.column_roles import NO_SCORE
 from lossprism.explorer.sources.pairs import Pairs, corrected
-from lossprism.explorer.sources.tables import from_rows, read_table
+from lossprism.explorer.sources.pairs_from_tables import from_rows, read_table
 
 ROWS = [
     ("How do I reset my password?", "Open the settings and choose “Reset”."),

@@ -19,15 +19,15 @@ from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.exploration_arrays import describe_batch
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.runtime import owner_permissions, uploads
+from lossprism.explorer.runtime import owner_consent, uploads
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.owner_permissions import allow_pictures
+from lossprism.explorer.runtime.owner_consent import allow_pictures
 from lossprism.explorer.sources import pictures
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.own_vectors import store
+from lossprism.explorer.sources.encoders.table_vectors_encoder import store
+from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, SIDE
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.tables import read_table, with_stored_vectors
 from tests.sentences import raises_problem
 
 COLOURS = ((200, 40, 40), (40, 90, 200), (30, 140, 60), (220, 160, 20))
@@ -80,7 +80,7 @@ def decoded(url):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder of pictures, which its owner allowed, beside one that they did not."""
-    monkeypatch.setattr(owner_permissions, "_picture_folders", {})
+    monkeypatch.setattr(owner_consent, "_picture_folders", {})
     for place in ("mine", "other"):
         (tmp_path / place).mkdir()
         for row, colour in enumerate(COLOURS):
@@ -209,8 +209,8 @@ def test_no_file_outside_the_folder_is_read(folder, kind):
 
 
 def test_without_the_owner_no_path_is_looked_at(folder, monkeypatch):
-    monkeypatch.setattr(owner_permissions, "_picture_folders", {})
-    monkeypatch.setattr(owner_permissions, "file_inside", None)
+    monkeypatch.setattr(owner_consent, "_picture_folders", {})
+    monkeypatch.setattr(owner_consent, "file_inside", None)
     table = read([str(folder / f"{row}.png") for row in range(N)])
     assert shown(table) == {}
     assert table.not_shown == ()

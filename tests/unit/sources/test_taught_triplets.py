@@ -10,7 +10,7 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.sources.column_roles import NO_SCORE
-from lossprism.explorer.sources.tables import read_file
+from lossprism.explorer.sources.pairs_from_tables import read_file
 
 
 def lines(tmp_path, *rows):

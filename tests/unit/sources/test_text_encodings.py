@@ -8,7 +8,7 @@ import pytest
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import text_encodings
-from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.sources.pairs_from_tables import read_table
 from lossprism.explorer.sources.text_encodings import ENCODINGS, decode, named, previews
 
 SENTENCES = {

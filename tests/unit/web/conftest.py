@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training import run_folder
 from lossprism.explorer.runtime import worker_process
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
-from lossprism.explorer.sources.encoders.row_cache import limit_cache
+from lossprism.explorer.sources.encoders.encoder_output_cache import limit_cache
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import gradio_private
 from tests.browser.serving import free_port

@@ -14,12 +14,12 @@ from gradio_client.exceptions import AppError
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.png import rasterised
 from lossprism.explorer.export.interactive_figure import interactive_figure
-from lossprism.explorer.lab.compare.compared_losses import compare
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.runtime.limits import TRACED_PAIRS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.random_batch import RandomBatch

@@ -12,7 +12,7 @@ from gradio_client.exceptions import AppError
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.training import data
-from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.api import endpoints as api
 from lossprism.explorer.web.api.request_parsing import rules_of, scenario_of

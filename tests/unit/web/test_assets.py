@@ -24,8 +24,8 @@ def client():
 
 
 def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
-    found = client.get(f"/{page_html.BASE}/kit/mount.js")
-    assert found.content == page_html.FILES["kit/mount.js"]
+    found = client.get(f"/{page_html.BASE}/kit/page_startup.js")
+    assert found.content == page_html.FILES["kit/page_startup.js"]
     assert found.headers["content-type"].startswith("text/javascript")
     assert "immutable" in found.headers["cache-control"]
 
@@ -39,7 +39,7 @@ def test_another_content_has_another_version(monkeypatch):
 
 
 def test_another_version_is_never_served(client):
-    assert client.get("/served/000000000000/kit/mount.js").status_code == 404
+    assert client.get("/served/000000000000/kit/page_startup.js").status_code == 404
 
 
 @pytest.mark.parametrize("name", ["mount.py", "page.py", "../site.py", "nothing.js"])
@@ -77,7 +77,7 @@ def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, la
 
 def test_a_hosted_page_sends_its_files_compressed(client, monkeypatch):
     takes = {"accept-encoding": "gzip, br"}
-    names = ["kit/mount.js", "kit/icon.svg", "words/zh/shared.json", "data/explore.json"]
+    names = ["kit/page_startup.js", "kit/icon.svg", "words/zh/shared.json", "data/explore.json"]
     plainly = [client.get(f"/{page_html.BASE}/{name}", headers=takes) for name in names]
     monkeypatch.setenv(HOSTED, "1")
     packed = [client.get(f"/{page_html.BASE}/{name}", headers=takes) for name in names]
@@ -88,7 +88,7 @@ def test_a_hosted_page_sends_its_files_compressed(client, monkeypatch):
     assert encodings == [[None] * 4, ["br"] * 4]
     assert {one.headers["vary"] for one in packed} == {"Accept-Encoding"}
     for name, headers in (
-        ("kit/mount.js", {"accept-encoding": "gzip"}),
+        ("kit/page_startup.js", {"accept-encoding": "gzip"}),
         ("kit/icon-192.png", takes),
     ):
         found = client.get(f"/{page_html.BASE}/{name}", headers=headers)

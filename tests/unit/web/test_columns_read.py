@@ -14,8 +14,8 @@ from lossprism.explorer import notebook
 from lossprism.explorer.lab.doctor import command_options, dataset_reader
 from lossprism.explorer.lab.doctor import commands as doctor
 from lossprism.explorer.lab.training import commands as training
-from lossprism.explorer.lab.training import pair_sources, unseen_pairs
-from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training import new_file_evaluation, pair_sources
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import plain
@@ -23,9 +23,9 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.api import dataset_check, endpoints, pasted_input_check
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
-from lossprism.explorer.web.pages.explore import file_reading as explore_page
+from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_page
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
-from lossprism.explorer.web.pages.finetune import plans
+from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.explorer.web.pages.large import requests as large_page
 from lossprism.explorer.web.pages.large import uploaded_file
 from tests.unit.web.test_api_rules import AT_ONCE
@@ -127,7 +127,7 @@ DOORS = {
         c, m, "compare", "--hub", "some/set", "--loss", "info_nce"
     ),
     "compare --on": lambda t, c, m: [
-        note.written() for note in unseen_pairs.read(file_of(t), "rows.jsonl").notes
+        note.written() for note in new_file_evaluation.read(file_of(t), "rows.jsonl").notes
     ],
     "compute_loss": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=LINES)["reading"],
     "compute_loss of objects": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=ROWS)[
@@ -162,7 +162,7 @@ DOORS = {
             {"source": {"kind": "file", "name": "rows.jsonl"} | handed_in(uploaded_file.hand_in)}
         )
     ),
-    "Fine-tune": lambda t, c, m: notes(handed_in(plans.hand_in)),
+    "Fine-tune": lambda t, c, m: notes(handed_in(training_plans.hand_in)),
     "Fine-tune of the hub": lambda t, c, m: notes(
         finetune_check.check(
             {"plan": {"loss": "info_nce", "data": {"source": "hub", "hub": "some/set"}}}
@@ -190,10 +190,10 @@ HELD_OUT_DOORS = {
     ),
     "Fine-tune": lambda t, c, m: "\n".join(
         notes(
-            plans.describe_file(
+            training_plans.describe_file(
                 {
                     **plain(
-                        plans.hand_in(
+                        training_plans.hand_in(
                             {
                                 "name": "held.csv",
                                 "content": base64.b64encode(HELD_OUT.encode()).decode(),

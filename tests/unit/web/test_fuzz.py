@@ -17,20 +17,20 @@ import torch
 from gradio.routes import ORJSONResponse
 
 from lossprism.explorer.lab import variation_over_batches
-from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.practice_pairs import practice_pairs
-from lossprism.explorer.web import hosting, site
+from lossprism.explorer.sources.synthetic_pairs import practice_pairs
+from lossprism.explorer.web import hosted_server_upkeep, site
 from lossprism.explorer.web.api import endpoints
-from lossprism.explorer.web.api.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.pages.claims import requests as claims_requests
-from lossprism.explorer.web.pages.explore import file_reading as explore_files
 from lossprism.explorer.web.pages.explore import requests as explore_requests
+from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
-from lossprism.explorer.web.pages.finetune import plans
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
+from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
@@ -103,12 +103,12 @@ def here(tmp_path_factory):
         patch.setattr(finetune_check, "runs", lambda: made)
         patch.setattr(claims_requests, "default_runs", lambda: made)
         patch.setattr(map_requests, "default_runs", lambda: made)
-        patch.setattr(hosting, "default_runs", lambda: made)
+        patch.setattr(hosted_server_upkeep, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
         timed = dict.fromkeys((*finetune_check.PACE, "steps"), 1)
         patch.setattr(finetune_check, "estimate", lambda *_, **__: timed)
-        patch.setattr(plans, "practice_pairs", lambda name: practice_pairs(name, 60))
+        patch.setattr(training_plans, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)
         patch.setattr(variation_over_batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})

@@ -7,9 +7,9 @@ import threading
 
 from lossprism.explorer.core.explore import seconds_for
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.compare import compared_losses
-from lossprism.explorer.lab.compare.compared_losses import ComparisonCache, compare
+from lossprism.explorer.lab.compare import loss_comparison
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_comparison import ComparisonCache, compare
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.fair_queue import is_light
 from lossprism.explorer.runtime.problem import Problem
@@ -42,7 +42,7 @@ def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
 
     kept, requested = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
     with monkeypatch.context() as patched:
-        patched.setattr(compared_losses.jobs, "in_order", busy)
+        patched.setattr(loss_comparison.jobs, "in_order", busy)
         with raises_problem("busy_middling"):
             compare(*requested, kept=kept)
     assert all(one.stands for one in compare(*requested, kept=kept).sides)

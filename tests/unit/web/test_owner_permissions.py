@@ -14,10 +14,10 @@ import pytest
 from lossprism.explorer import cli
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.runtime.owner_permissions import has_leave, leave_for, with_leave
+from lossprism.explorer.lab.training.run_control import Runs
+from lossprism.explorer.runtime.owner_consent import has_leave, leave_for, with_leave
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders import encode, local_folder
+from lossprism.explorer.sources.encoders import encode, local_models
 from lossprism.explorer.web.api.endpoints import figure
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctoring
 from lossprism.explorer.web.pages.doctor import run_requests as doctoring_run
@@ -186,7 +186,7 @@ def test_the_model_folder_of_a_link_is_not_read_before_its_owner_agrees(
     functions, request = REQUESTS[name]
     text = json.dumps(request(place)).replace(NAME, str(tmp_path / "model"))
     read = []
-    monkeypatch.setattr(local_folder, "model_in", lambda *found: read.append(found))
+    monkeypatch.setattr(local_models, "model_in", lambda *found: read.append(found))
     error = served(functions, name)(json.loads(text))["error"]
     assert (error["about"], error["key"]) == ("leave", "problem.folder_leave")
     assert read == []

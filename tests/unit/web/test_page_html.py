@@ -47,7 +47,7 @@ def test_a_page_asks_for_all_that_it_needs_at_once(folder):
     parts = re.findall(r'data-part="([^"]+)"', html)
     assert loaded(html, "stylesheet") == page_html.styles(folder)
     assert set(loaded(html, "modulepreload")) == set(
-        page_html.imported(["kit/mount.js", f"pages/{folder}/state.js", *parts])
+        page_html.imported(["kit/page_startup.js", f"pages/{folder}/state.js", *parts])
     )
     later = set(re.findall(r'data-later-part="([^"]+)"', html))
     assert later <= set(page_html.FILES)
@@ -91,8 +91,8 @@ def test_every_module_belongs_to_a_page():
     # Two stand in the page itself, the third is fetched with the first chart, the fourth with its
     # fold.
     assert written - modules == {
-        "kit/first_theme.js",
-        "kit/first_language.js",
+        "kit/initial_theme.js",
+        "kit/initial_language.js",
         "kit/vendor/plotly.min.js",
         "pages/explore/variation_over_batches.js",
         "widget/frame.js",

@@ -11,7 +11,7 @@ import pytest
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.page_requests import served
 from tests.downloads import file_of
 from tests.expected import arguments_of, known_requests, requests_of

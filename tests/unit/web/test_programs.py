@@ -20,7 +20,7 @@ import pytest
 from gradio import queueing
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.limits import MIB

@@ -10,7 +10,7 @@ import pytest
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.cache import Cache
-from lossprism.explorer.sources.encoders import model_folder, row_cache
+from lossprism.explorer.sources.encoders import encoder_output_cache, model_folder
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import compute_loss
 
@@ -61,7 +61,11 @@ def test_each_page_has_one_main_element_with_its_content_alone(body):
 def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
     # Not emptied, as batches that other tests keep have their rows.
     monkeypatch.setattr(model_folder, "_models", Cache(limits.LOADED_MODELS))
-    monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
+    monkeypatch.setattr(
+        encoder_output_cache,
+        "_cache",
+        Cache(limits.VECTOR_CACHE_BYTES, encoder_output_cache._row_bytes),
+    )
     order = []
     monkeypatch.setattr(site, "wait_until_idle", lambda most: order.append("idle"))
     opened = model_folder.open_model

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from lossprism.explorer.runtime import downloads
-from lossprism.explorer.runtime.owner_permissions import allow_folder, with_leave
+from lossprism.explorer.runtime.owner_consent import allow_folder, with_leave
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import locate
 from tests import wire

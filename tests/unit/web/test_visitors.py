@@ -20,8 +20,8 @@ from fastapi.testclient import TestClient
 
 from lossprism.explorer.core.scenario import Data, Reading, Scenario
 from lossprism.explorer.lab.training.plan import SCRATCH
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.lab.training.run_control import Runs
+from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.runtime import downloads, fair_queue, jobs, uploads
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.deployment_policy import HOSTED
@@ -32,9 +32,9 @@ from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key, vi
 from lossprism.explorer.sources import table_parser
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web import hosting, page_requests
+from lossprism.explorer.web import hosted_server_upkeep, page_requests
 from lossprism.explorer.web.api import endpoints
-from lossprism.explorer.web.api.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.api.request_parsing import for_visitor
 from lossprism.explorer.web.middleware.public_address import KnowsAddress
 from lossprism.explorer.web.middleware.visitor_key import (
@@ -48,11 +48,11 @@ from lossprism.explorer.web.middleware.visitor_key import (
 from lossprism.explorer.web.page_data import Hosted
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.claims import requests as claims_requests
-from lossprism.explorer.web.pages.explore import file_reading as explore_files
+from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
-from lossprism.explorer.web.pages.finetune import plans
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
+from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.downloads import file_of
@@ -99,7 +99,7 @@ def runs(tmp_path, monkeypatch):
         (finetune_check, "runs"),
         (claims_requests, "default_runs"),
         (map_requests, "default_runs"),
-        (hosting, "default_runs"),
+        (hosted_server_upkeep, "default_runs"),
     ):
         monkeypatch.setattr(module, name, lambda: made)
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
@@ -133,7 +133,7 @@ def handed_in(pages) -> str:
 
 def trained(runs) -> str:
     with as_visitor(MINE):
-        run = runs.prepare(plans.read_plan(PLAN), corpus())
+        run = runs.prepare(training_plans.read_plan(PLAN), corpus())
         run.take_ticket(os.getpid())
     train(run)
     return run.name
@@ -463,7 +463,7 @@ def test_of_runs_that_have_ended_the_oldest_leave(pages, runs, monkeypatch):
     first, second = trained(runs), trained(runs)
     checkpoint = runs.root / second / "checkpoints" / "checkpoint-4"
     checkpoint.mkdir(parents=True, exist_ok=True)
-    hosting.drop_old()
+    hosted_server_upkeep.drop_old()
     assert [path.name for path in runs.root.iterdir()] == [second]
     assert first != second
     assert not checkpoint.exists()  # nothing resumes a run that is finished
@@ -479,7 +479,7 @@ def test_what_cannot_be_removed_keeps_nothing_else(pages, runs, monkeypatch, cap
         raise PermissionError(SECRET)
 
     monkeypatch.setattr(downloads, "drop_old", broken)
-    hosting.drop_old()
+    hosted_server_upkeep.drop_old()
     assert not at.exists()
     output = capsys.readouterr().err
     assert "PermissionError" in output
@@ -494,7 +494,7 @@ def test_uploads_of_home_stay(pages, runs, monkeypatch):
         digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
         at = uploads.find(digest)
     os.utime(at, (1_000_000.0, 1_000_000.0))
-    hosting.drop_old()
+    hosted_server_upkeep.drop_old()
     assert at.exists()
 
 
@@ -516,7 +516,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     download.write_text("a")
     beside = downloads.place_of(run) / "model.zip"
     beside.write_text("a")
-    hosting.drop_old()
+    hosted_server_upkeep.drop_old()
     assert at.exists()
     assert download.exists()
     assert beside.exists()
@@ -525,7 +525,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     for path in (at, download, beside, runs.root / run / "state.json"):
         os.utime(path, (long_ago, long_ago))
     (runs.root / ".deleted-by-a-process-that-was-killed").mkdir()
-    hosting.drop_old()
+    hosted_server_upkeep.drop_old()
     assert not at.exists()
     assert not download.parent.exists()
     assert not beside.parent.exists()
@@ -543,7 +543,7 @@ def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
     later = time.time() + 10 * 86_400
     for path in dated:
         os.utime(path, (later, later))
-    hosting.drop_old()
+    hosted_server_upkeep.drop_old()
     assert all(path.stat().st_mtime < later - 86_400 for path in dated)  # and leaves in its time
 
 
@@ -554,7 +554,7 @@ def test_at_home_nothing_is_anybodys(pages, runs, monkeypatch):
     with as_visitor(MINE):
         assert visitor() == ""
     digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
-    run = runs.prepare(plans.read_plan(PLAN), corpus())
+    run = runs.prepare(training_plans.read_plan(PLAN), corpus())
     run.take_ticket(os.getpid())
     ask(MINE, pages["explore"]["forget"], {})
     assert len(runs.listed()) == 1

@@ -17,21 +17,21 @@ import torch
 import lossprism
 from lossprism.explorer.core import own_loss
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export import explored_scenario
+from lossprism.explorer.export import exploration_response
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
 from lossprism.explorer.lab.doctor.data_report import DoctoredData
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
-from lossprism.explorer.lab.large import page_contents
-from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large import large_batch_response
+from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.lab.saved_batches import BatchFiles, SavedBatchScenario
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH
 from lossprism.explorer.lab.training.run_comparison import Started
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_records import Followed
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.downloads import Download, Text
@@ -42,7 +42,7 @@ from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.response_types import Floats
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web import page_requests
-from lossprism.explorer.web.api import endpoints, listed_losses, response_schemas
+from lossprism.explorer.web.api import endpoints, loss_descriptions, response_schemas
 from lossprism.explorer.web.api.pasted_input_check import DoctoredPaste
 from lossprism.explorer.web.page_requests import Nothing, Refused, Working
 from lossprism.explorer.web.pages.compare import requests as comparing
@@ -55,17 +55,17 @@ from lossprism.explorer.web.pages.doctor import data_source, dataset_responses
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_data
 from lossprism.explorer.web.pages.doctor import requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
-from lossprism.explorer.web.pages.explore import file_reading, request_scenario
+from lossprism.explorer.web.pages.explore import request_scenario, uploaded_file_batches
 from lossprism.explorer.web.pages.explore import requests as exploring
 from lossprism.explorer.web.pages.explore.lever_range import LeverRange
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
-from lossprism.explorer.web.pages.finetune import plans
 from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
+from lossprism.explorer.web.pages.finetune import training_plans
+from lossprism.explorer.web.pages.large import remark_and_download_requests as large_taking
 from lossprism.explorer.web.pages.large import requests as large_requests
-from lossprism.explorer.web.pages.large import takeaway_and_remarks as large_taking
 from lossprism.explorer.web.pages.large.uploaded_file import HandedIn, LargeFile, LargeFileUndecided
 from lossprism.explorer.web.site import FACTS, page_data
 from lossprism.losses import LOSSES
@@ -209,35 +209,37 @@ def test_explore(pages, tmp_path, monkeypatch):
         for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.under(convention).needs else FEW
             scenario = {"loss": name, "convention": convention, "data": data}
-            found = server.ask("explore", {"scenario": scenario}, explored_scenario.Explored)
+            found = server.ask("explore", {"scenario": scenario}, exploration_response.Explored)
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
             for step in range(steps):
                 looked = {
                     "scenario": {**scenario, "view": {"step": step}},
                     "known": found["batch"]["key"],
                 }
-                server.ask("explore", looked, explored_scenario.Explored)
+                server.ask("explore", looked, exploration_response.Explored)
     table = {"data": {"source": "table", "rows": ROWS}}
-    found = server.ask("explore", {"scenario": table}, explored_scenario.Explored)
+    found = server.ask("explore", {"scenario": table}, exploration_response.Explored)
     assert (len(found["skipped"]), found["limited"]) == (1, False)
     nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
     server.ask("explore", {"scenario": nothing}, request_scenario.Unexplored)
     named = {"scenario": {"data": {"source": "table", "rows": []}}, "rows": "unknown"}
     server.ask("explore", named, request_scenario.SendRows)
     file = {"name": "a.csv", "content": packed(TABLE)}
-    assert server.ask("read_file", file, file_reading.FileRead)["reading"]["reasons"]
+    assert server.ask("read_file", file, uploaded_file_batches.FileRead)["reading"]["reasons"]
     file = {"name": "a.csv", "content": packed(UNCLEAR)}
-    server.ask("read_file", file, file_reading.FileUndecided)
-    server.ask("read_file", {"name": "a.csv", "file": "gone"}, file_reading.SendFile)
+    server.ask("read_file", file, uploaded_file_batches.FileUndecided)
+    server.ask("read_file", {"name": "a.csv", "file": "gone"}, uploaded_file_batches.SendFile)
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
-    server.ask("spread", {"scenario": {"data": small}}, file_reading.OverBatches)
+    server.ask("spread", {"scenario": {"data": small}}, uploaded_file_batches.OverBatches)
     opened = server.ask(
         "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
     )
     server.ask("open_link", opened["link"], request_scenario.OpenedScenario)
     server.ask("loss", "matryoshka(cosent)+angle", NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
-        server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explored_scenario.Explored)
+        server.ask(
+            "explore", {"scenario": {"loss": loss}, "known": ""}, exploration_response.Explored
+        )
     server.ask("statistics", {}, exploring.Statistics)
     server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, exploring.Statistics)
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
@@ -249,7 +251,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("lever_range", {**named, "parameter": "scale"}, request_scenario.SendRows)
     opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
     server.ask("second_opinion", opinion, exploring.Opinion)
-    monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])
+    monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [training_plans[0].loss])
     server.ask("trials", {"scenario": {}, "parameter": ""}, Started)
     server.ask("chart", CHART, Text)
     for what in (*TAKEAWAYS, *PICTURES):
@@ -429,12 +431,12 @@ def test_large(pages, tmp_path, monkeypatch):
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
         for more in ({}, {"window": [0, 3, 2, 8]}):
-            server.ask("blocks", {**drawn, "loss": loss, **more}, page_contents.DrawnBlocks)
-        server.ask("details", {**drawn, "loss": loss}, page_contents.Details)
+            server.ask("blocks", {**drawn, "loss": loss, **more}, large_batch_response.DrawnBlocks)
+        server.ask("details", {**drawn, "loss": loss}, large_batch_response.Details)
     for search in ("", "label > 0", "nowhere"):
-        server.ask("pairs", {**drawn, "search": search}, page_contents.PairsPage)
+        server.ask("pairs", {**drawn, "search": search}, large_batch_response.PairsPage)
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
-    server.ask("judge", drawn, page_contents.Judgement)
+    server.ask("judge", drawn, large_batch_response.Judgement)
     texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
     for what in (*texts, "changes_csv"):
         server.ask("take", {**drawn, "what": what, "language": "zh"}, Text)
@@ -502,7 +504,10 @@ def test_finetune(pages, runs, monkeypatch):
     found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, training.Watched)
     assert len(found["listed"]) == 7
     server.ask("steer", {"run": waiting[0], "what": "stop"}, Nothing)
-    for content, kind in ((TABLE, plans.Upload), (UNCLEAR, plans.UploadUndecided)):
+    for content, kind in (
+        (TABLE, training_plans.Upload),
+        (UNCLEAR, training_plans.UploadUndecided),
+    ):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, kind)
         server.ask("describe", {"file": handed["file"], "name": "a.csv"}, kind)
@@ -627,8 +632,8 @@ def test_programs_get_the_findings_about_a_run():
 def test_programs_get_the_losses_and_their_runs(runs, monkeypatch):
     for requested, kind in (
         ({}, dict[str, dict[str, str]]),
-        ({"detail": "full"}, list[listed_losses.ListedLoss]),
-        ({"name": "NT-Xent"}, listed_losses.CalledLoss),
+        ({"detail": "full"}, list[loss_descriptions.ListedLoss]),
+        ({"name": "NT-Xent"}, loss_descriptions.CalledLoss),
     ):
         listed = json.loads(json.dumps(endpoints.list_losses(**requested), allow_nan=False))
         assert wire.misfits(listed, kind) == []
@@ -651,7 +656,7 @@ def test_a_run_whose_scores_are_all_one(pages, runs):
 
 def trained(runs: Runs, plan: dict, pairs: Corpus | None = None) -> str:
     """Train here, without a process; the name of the run."""
-    run = runs.prepare(plans.read_plan(plan), pairs or corpus())
+    run = runs.prepare(training_plans.read_plan(plan), pairs or corpus())
     run.take_ticket(os.getpid())
     train(run)
     return run.name

@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from lossprism.explorer.lab.doctor.logs import (
-    console,
+    console_log_reader,
     lossprism_run,
     model_card,
-    scalars,
+    scalar_table_reader,
     tensorboard_events,
     trackio,
     trainer_state,
@@ -74,7 +74,11 @@ def read_content(name: str, content: bytes, step: str = "") -> Log:
 
     Raises Problem without a log, saying what a table must have."""
     read = log_reader(name, content)
-    return read(step) if read else scalars.read(name, scalars.grid_of(name, content), step)
+    return (
+        read(step)
+        if read
+        else scalar_table_reader.read(name, scalar_table_reader.grid_of(name, content), step)
+    )
 
 
 def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
@@ -87,13 +91,19 @@ def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
             return lambda step: read(name, content)
     if read_similarities(content):
         return None
-    if (grid := scalars.grid_if_scalars(name, content)) and not console.prints_objects(content):
-        return lambda step: scalars.read(name, grid, step)
+    if (
+        grid := scalar_table_reader.grid_if_scalars(name, content)
+    ) and not console_log_reader.prints_objects(content):
+        return lambda step: scalar_table_reader.read(name, grid, step)
     text = _as_utf8(name, content)
-    if console.is_console(text):
-        return lambda step: console.read(name, text)
-    messages = console.messages_in(text)
-    return (lambda step: console.read(name, messages)) if console.is_console(messages) else None
+    if console_log_reader.is_console(text):
+        return lambda step: console_log_reader.read(name, text)
+    messages = console_log_reader.messages_in(text)
+    return (
+        (lambda step: console_log_reader.read(name, messages))
+        if console_log_reader.is_console(messages)
+        else None
+    )
 
 
 def _as_utf8(name: str, content: bytes) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 from lossprism.explorer.core.loss_lookup import is_ambiguous
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_labels
 from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
 from lossprism.explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log

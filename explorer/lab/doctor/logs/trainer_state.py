@@ -11,7 +11,7 @@ from dataclasses import replace
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 
 APART = ("step", "epoch")
 

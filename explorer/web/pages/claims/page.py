@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.claims.registry import claims
-from lossprism.explorer.lab.claims.trainings import TRAININGS
+from lossprism.explorer.lab.claims.training_claims import TRAININGS
 from lossprism.explorer.runtime.response_types import as_answer
 from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.claims import requests

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.claims.batches import of_batch
 from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Sample, Side
 from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
-from lossprism.explorer.lab.claims.trainings import TRAININGS, ended, judged
+from lossprism.explorer.lab.claims.training_claims import TRAININGS, ended, judged
 from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
+from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.training.run_file_reader import ENDED, LIVE
-from lossprism.explorer.lab.training.runs import default_runs
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import NAMED_RUNS
 from lossprism.explorer.runtime.number_format import Real, json_numbers

@@ -1,5 +1,5 @@
 // The state of the page of claims: a claim, λ, the scenario whose batch it is executed on, and the runs that measure it.
-import { LinkedPage } from "../../kit/linked_page.js";
+import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";

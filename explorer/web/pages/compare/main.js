@@ -7,7 +7,7 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { batchName } from "./downloads.js";
-import { Experiments } from "./experiments.js";
+import { Experiments } from "./experiment_tabs.js";
 import { FoldingSection } from "./folding_section.js";
 import { Formulas } from "./formula_comparison.js";
 import { Agreement } from "./gradient_agreement.js";

@@ -1,11 +1,11 @@
 // The chosen step of every loss as a matrix, side by side: a cell that is pointed at in one is marked in all.
 import { Select, Tabs } from "../../kit/components.js";
-import { figureLook } from "../../kit/figure_choices.js";
+import { figureLook } from "../../kit/figure_export_options.js";
 import { saved } from "../../kit/files.js";
 import { Named, nameOf } from "../../kit/loss_legend.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
-import { pictureView } from "../../kit/step_view.js";
 import { isDark } from "../../kit/theme.js";
+import { pictureView } from "../../kit/trace_step_view.js";
 import { language, say } from "../../kit/words.js";
 import { SaveButtons } from "./downloads.js";
 import { FoldedOptions } from "./section_options.js";
@@ -144,7 +144,7 @@ function Matrix({ page, place, looked }) {
   });
 }
 
-/** @type {(page: ComparePage, place: number, message: import("../../kit/step_view.js").Emitted) => void} */
+/** @type {(page: ComparePage, place: number, message: import("../../kit/trace_step_view.js").Emitted) => void} */
 function hear(page, place, message) {
   if (message[0] === "point") page.point(message[1], message[2], message[3]);
   if (message[0] !== "view") return;

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
+from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES, USUAL
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.web.page_data import Entry, Example
 from lossprism.explorer.web.pages.compare import requests
-from lossprism.explorer.web.pages.compare.experiments import EXPERIMENTS
+from lossprism.explorer.web.pages.compare.experiment_requests import EXPERIMENTS
 from lossprism.explorer.web.pages.compare.parity_request import PARITY
 from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
 from lossprism.explorer.web.pages.compare.state_entries import BARS, SECTIONS, compare_table

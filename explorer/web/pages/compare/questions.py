@@ -1,13 +1,14 @@
 """The questions of the Compare page, each with the losses, batch and picture that answer it.
 
-The sentence that answers is computed from the comparison (`explorer.lab.compare.answers`).
+The sentence that answers is computed from the comparison
+(`explorer.lab.compare.loss_question_answers`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.compare.answers import PART_ROWS, SHIFT
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_question_answers import PART_ROWS, SHIFT
 from lossprism.explorer.runtime.response_types import Setting
 from lossprism.explorer.web.page_data import ChosenLoss
 

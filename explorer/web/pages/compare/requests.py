@@ -12,17 +12,10 @@ from lossprism.explorer.core.remarks import short
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.core.scenario_models import encoder_of
 from lossprism.explorer.core.trace_diagnostics import Places
+from lossprism.explorer.export.exploration_array_types import BatchData, Looked
 from lossprism.explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
-from lossprism.explorer.export.figure.files import chart_text
-from lossprism.explorer.export.picture_types import BatchData, Looked
-from lossprism.explorer.lab.compare import answers
-from lossprism.explorer.lab.compare.compared_losses import (
-    MAX_LOSSES,
-    MIN_LOSSES,
-    Comparison,
-    ComparisonCache,
-    compare,
-)
+from lossprism.explorer.export.figure.figure_files import chart_text
+from lossprism.explorer.lab.compare import loss_question_answers
 from lossprism.explorer.lab.compare.comparison_results import (
     Between,
     GradientKind,
@@ -37,16 +30,23 @@ from lossprism.explorer.lab.compare.formula_difference import (
     difference,
     number_of,
 )
+from lossprism.explorer.lab.compare.loss_comparison import (
+    MAX_LOSSES,
+    MIN_LOSSES,
+    Comparison,
+    ComparisonCache,
+    compare,
+)
 from lossprism.explorer.runtime import jobs, validation
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.cache import Cache, digest
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
 from lossprism.explorer.runtime.validation import misfit
-from lossprism.explorer.sources.encoders.own_vectors import is_own
-from lossprism.explorer.sources.tables import SkippedRow
+from lossprism.explorer.sources.encoders.table_vectors_encoder import is_own
+from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
@@ -194,7 +194,9 @@ def _answer(name: object, comparison: Comparison, kept: ComparisonCache) -> Sent
         return None
     if not QUESTIONS[name].is_about([one.side for one in comparison.sides]):
         return None
-    return kept.answers.get(name) or kept.answers.put(name, answers.answer(name, comparison))
+    return kept.answers.get(name) or kept.answers.put(
+        name, loss_question_answers.answer(name, comparison)
+    )
 
 
 class _View:

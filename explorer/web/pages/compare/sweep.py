@@ -7,14 +7,14 @@ import torch
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab import sweep as sweeps
+from lossprism.explorer.lab import parameter_sweep as sweeps
 from lossprism.explorer.runtime import validation
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.resource_checks import check_cells
 from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.web.pages.compare.experiment_requests import experiment, sides_of
 from lossprism.explorer.web.pages.compare.experiment_responses import ExperimentSides, SweptCurves
-from lossprism.explorer.web.pages.compare.experiments import experiment, sides_of
 from lossprism.losses import LOSSES
 
 # Points of the curve of a loss that cannot be run at all values at once.

@@ -5,7 +5,11 @@ from pathlib import Path
 
 from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
-from lossprism.explorer.lab.doctor.cleaning import cleaned_extension, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
+    cleaned_extension,
+    write_kept,
+    write_left_out,
+)
 from lossprism.explorer.lab.doctor.dataset_reader import (
     HUB_ROWS,
     Read,
@@ -20,8 +24,14 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     Seen,
     look,
 )
+from lossprism.explorer.lab.doctor.hard_negative_mining import (
+    EACH,
+    USUAL_EACH,
+    USUAL_MARGIN,
+    mine,
+    write_mined,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
-from lossprism.explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
 from lossprism.explorer.locale import language_of

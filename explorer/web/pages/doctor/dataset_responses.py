@@ -20,13 +20,7 @@ from lossprism.explorer.lab.doctor.data_report import (
     sharpness_answer,
 )
 from lossprism.explorer.lab.doctor.dataset_reader import Read
-from lossprism.explorer.lab.doctor.encoder_checks import (
-    MAX_SHOWN_PAIRS,
-    Seen,
-    examine_encoded,
-    ranked,
-)
-from lossprism.explorer.lab.doctor.explore_scenarios import (
+from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     class_finding_places,
     class_rows_link,
     class_sample,
@@ -35,6 +29,12 @@ from lossprism.explorer.lab.doctor.explore_scenarios import (
     paired,
     rows_link,
     sample_places,
+)
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    MAX_SHOWN_PAIRS,
+    Seen,
+    examine_encoded,
+    ranked,
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine

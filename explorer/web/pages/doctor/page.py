@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass
 
+from lossprism.explorer.lab.doctor.hard_negative_mining import (
+    EACH,
+    MARGIN,
+    USUAL_EACH,
+    USUAL_MARGIN,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
-from lossprism.explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from lossprism.explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.page_data import Entry

@@ -19,11 +19,11 @@ from lossprism.explorer.lab.doctor.logs.run_report import (
 from lossprism.explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs, uploads
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Jobs
 from lossprism.explorer.runtime.number_format import Real, json_number
-from lossprism.explorer.runtime.owner_permissions import agreed_path
+from lossprism.explorer.runtime.owner_consent import agreed_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
 from lossprism.explorer.runtime.validation import misfit, of_type, one_of

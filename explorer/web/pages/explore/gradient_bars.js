@@ -3,7 +3,7 @@ import { floats } from "../../kit/base64_arrays.js";
 import { batchText } from "../../kit/batch_text.js";
 import { contextOf, h, reword, roomOf, setText, walkable } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-import { tabbed } from "../../kit/sidebar_parts.js";
+import { tabbed } from "../../kit/sidebar_components.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */

@@ -2,7 +2,7 @@
 
 import { leverOf } from "../../kit/convention_formula.js";
 import { h, reword } from "../../kit/dom.js";
-import { parameterList } from "../../kit/sidebar_parts.js";
+import { parameterList } from "../../kit/sidebar_components.js";
 import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./lever_motion.js";
 

@@ -10,7 +10,7 @@ from lossprism.explorer.locale import Word, title_word
 from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.web.page_requests import served
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.combined.names import RECIPES, summands_of, takes_prefixes
+from lossprism.losses.combined.combined_loss_names import RECIPES, summands_of, takes_prefixes
 from lossprism.losses.combined.vector_queue import QUEUED
 from lossprism.losses.symbols import Parameter as LossParameter
 

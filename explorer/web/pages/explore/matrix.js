@@ -1,8 +1,8 @@
 // The matrix of the chosen step, and what is marked in it.
 import { find, h, setText, worded } from "../../kit/dom.js";
 import { percent, read } from "../../kit/number_format.js";
-import { focusParameter } from "../../kit/sidebar_fields.js";
-import { pictureView } from "../../kit/step_view.js";
+import { focusParameter } from "../../kit/slider_and_number_fields.js";
+import { pictureView } from "../../kit/trace_step_view.js";
 import { say } from "../../kit/words.js";
 
 const MARK = "•";

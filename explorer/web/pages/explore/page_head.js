@@ -5,7 +5,7 @@ import { ProblemBox } from "../../kit/components.js";
 import { leverOf, parameterValue } from "../../kit/convention_formula.js";
 import { find, h, reword, setText, worded } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
-import { aboutOf } from "../../kit/loss_sums.js";
+import { aboutOf } from "../../kit/loss_sum_names.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";

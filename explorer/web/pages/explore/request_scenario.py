@@ -16,8 +16,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Sparse
 from lossprism.explorer.runtime.validation import of_type, one_of
 from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.sentence_vectors import Guided
-from lossprism.explorer.sources.tables import SkippedRow
 from lossprism.explorer.sources.textbook import EXAMPLES
 
 # The rows, and a guide's vectors of their sentences.

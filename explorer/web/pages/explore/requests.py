@@ -24,17 +24,17 @@ from lossprism.explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from lossprism.explorer.export.explored_scenario import Explored, explored_scenario
+from lossprism.explorer.export.exploration_response import Explored, explored_scenario
 from lossprism.explorer.export.figure.appearance import look_in
-from lossprism.explorer.export.figure.bars import bars_figure
-from lossprism.explorer.export.figure.files import chart_text, figure_text
+from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.interactive_figure import interactive_figure
+from lossprism.explorer.lab.parameter_sweep import POINTS, sweep
 from lossprism.explorer.lab.saved_batches import newer_batch
-from lossprism.explorer.lab.sweep import POINTS, sweep
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
-from lossprism.explorer.lab.training.runs import default_runs
+from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.downloads import Text
@@ -47,7 +47,6 @@ from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
-from lossprism.explorer.web.pages.explore.file_reading import read_file, spread, whole_file
 from lossprism.explorer.web.pages.explore.lever_range import lever_range
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
 from lossprism.explorer.web.pages.explore.request_scenario import (
@@ -60,6 +59,7 @@ from lossprism.explorer.web.pages.explore.request_scenario import (
     scenario_link,
     skipped_rows,
 )
+from lossprism.explorer.web.pages.explore.uploaded_file_batches import read_file, spread, whole_file
 from lossprism.losses import LOSSES
 
 

@@ -1,17 +1,17 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
 
-import { BatchPage } from "../../kit/batch_page.js";
+import { BatchPage } from "../../kit/batch_page_state.js";
 import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
 import { corrected } from "../../kit/corrections.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { History } from "../../kit/history.js";
-import { learn } from "../../kit/loss_sums.js";
+import { learn } from "../../kit/loss_sum_names.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { GONE, Requests } from "../../kit/request.js";
 import { wholeLink } from "../../kit/scenario_links.js";
-import { SentRows } from "../../kit/sent_rows.js";
+import { SentRows } from "../../kit/scenario_row_upload.js";
 import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { store as keep } from "../../kit/storage.js";

@@ -6,7 +6,7 @@ import { percent, show } from "../../kit/number_format.js";
 import { agree } from "../../kit/server.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
-import { takeawayRequests } from "./takeaway_requests.js";
+import { takeawayRequests } from "./download_requests.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */
 

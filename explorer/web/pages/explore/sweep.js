@@ -6,7 +6,7 @@ import { saved } from "../../kit/files.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
-import { Plot } from "../../kit/plot.js";
+import { Plot } from "../../kit/plotly_component.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
@@ -15,7 +15,7 @@ import { verdictOf } from "./sweep_verdict.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
-/** @typedef {import("../../kit/plot.js").PlotlyChart} PlotlyChart */
+/** @typedef {import("../../kit/plotly_component.js").PlotlyChart} PlotlyChart */
 /** @typedef {import("./sweep_figure.js").Panel} Panel */
 /** @typedef {import("./sweep_figure.js").SweptCurves} SweptCurves */
 /** @typedef {{ page: ExplorePage, server: Server }} Properties */

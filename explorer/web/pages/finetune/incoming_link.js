@@ -1,6 +1,6 @@
 // What an address of another page brings: a loss, and the data for it.
 
-import { withoutBlanks } from "../../kit/loss_sums.js";
+import { withoutBlanks } from "../../kit/loss_sum_names.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/scenario_links.js";
 import { readyMade } from "./plan_names.js";

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.large.page_contents import LabelRules
+from lossprism.explorer.lab.large.large_batch_response import LabelRules
 from lossprism.explorer.lab.training import (
     data,
     published_experiment,
@@ -20,10 +20,10 @@ from lossprism.explorer.lab.training import (
 )
 from lossprism.explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_control import default_runs as runs
+from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_records import RowForm
-from lossprism.explorer.lab.training.runs import default_runs as runs
-from lossprism.explorer.lab.training.runs import estimate
 from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.cache import Cache
@@ -33,7 +33,7 @@ from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Setting, Sparse
 from lossprism.explorer.sources.reading_notes import ReadingNote
-from lossprism.explorer.web.pages.finetune.plans import read_plan, scenario_of
+from lossprism.explorer.web.pages.finetune.training_plans import read_plan, scenario_of
 from lossprism.losses import LOSSES
 
 

@@ -5,12 +5,12 @@ import { Select } from "../../kit/components.js";
 import { show } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { ridges } from "../../kit/ridge_histograms.js";
-import { focusParameter } from "../../kit/sidebar_fields.js";
-import { pictureView } from "../../kit/step_view.js";
+import { focusParameter } from "../../kit/slider_and_number_fields.js";
 import { isDark } from "../../kit/theme.js";
+import { pictureView } from "../../kit/trace_step_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { language, say } from "../../kit/words.js";
-import { Button, Note } from "./fields.js";
+import { Button, Note } from "./plan_fields.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../kit/types").Span} Span */

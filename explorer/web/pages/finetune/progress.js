@@ -3,7 +3,7 @@
 import { group, h } from "../../kit/preact_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Button } from "./fields.js";
+import { Button } from "./plan_fields.js";
 import { queued } from "./plan_names.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */

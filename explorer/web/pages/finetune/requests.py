@@ -6,23 +6,23 @@ from typing import Any, TypeVar
 
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.exploration_array_types import BatchData, Picture
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.export.figure.appearance import look_in
-from lossprism.explorer.export.figure.files import chart_text, figure_text
+from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.export.picture_types import BatchData, Picture
 from lossprism.explorer.lab.training import (
+    new_file_evaluation,
     published_experiment,
     rank_changes,
-    remarks,
     run_comparison,
-    takeaway,
-    unseen_pairs,
+    run_downloads,
+    run_remarks,
 )
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, tried
+from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_records import FollowedRun, RunStatus
-from lossprism.explorer.lab.training.runs import default_runs as runs
 from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
@@ -32,7 +32,7 @@ from lossprism.explorer.runtime.validation import integer, of_type, one_of, quot
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
 from lossprism.explorer.web.pages.finetune.plan_check import check, estimate_pace
-from lossprism.explorer.web.pages.finetune.plans import (
+from lossprism.explorer.web.pages.finetune.training_plans import (
     describe_file,
     hand_in,
     read_plan,
@@ -161,7 +161,7 @@ def _figure(request: dict) -> Text:
 
 def _remark(request: dict) -> Remarked:
     """{run} → what is striking about it so far, and once it has ended, what it gained."""
-    return Remarked(remarks.remarks(runs(), str(request.get("run"))))
+    return Remarked(run_remarks.remarks(runs(), str(request.get("run"))))
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _compare(request: dict) -> Compared:
     if not ended:
         return Compared(**comparison)
     run = runs().folder(ended[0])
-    scores = unseen_pairs.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
+    scores = new_file_evaluation.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
     return Compared(
         **comparison,
         run=ended[0],
@@ -195,11 +195,14 @@ def _compare(request: dict) -> Compared:
 # What can be taken away as text: its file, its type, and what makes it; and as a file that the
 # server packs.
 TEXTS = {
-    "json": ("{run}.json", "application/json", takeaway.run_json),
-    "csv": ("{run}.csv", "text/csv", takeaway.run_csv),
-    "script": ("train.py", "text/x-python", takeaway.script),
+    "json": ("{run}.json", "application/json", run_downloads.run_json),
+    "csv": ("{run}.csv", "text/csv", run_downloads.run_csv),
+    "script": ("train.py", "text/x-python", run_downloads.script),
 }
-PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
+PACKED = {
+    "model": ("-model.zip", run_downloads.model_zip),
+    "kit": ("-train.zip", run_downloads.script_zip),
+}
 
 
 def _take(request: dict) -> Text | Download:

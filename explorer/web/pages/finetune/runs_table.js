@@ -3,7 +3,7 @@ import { Fold, Section } from "../../kit/components.js";
 import { fixed } from "../../kit/number_format.js";
 import { h } from "../../kit/preact_view.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { Button, Note } from "./fields.js";
+import { Button, Note } from "./plan_fields.js";
 import { encoderNamed, leadingOf, lossOf, PLACES, queued, settingsOf } from "./plan_names.js";
 import { table } from "./sortable_table.js";
 

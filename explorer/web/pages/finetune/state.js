@@ -3,16 +3,16 @@
 import { Bus } from "../../kit/bus.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { History } from "../../kit/history.js";
-import { carriedOver, learn } from "../../kit/loss_sums.js";
+import { carriedOver, learn } from "../../kit/loss_sum_names.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";
-import { Comparison } from "./comparison.js";
 import { lossIn, planIn } from "./incoming_link.js";
 import { PlanFiles } from "./plan_files.js";
 import { ProbeView } from "./probe_view_state.js";
+import { Comparison } from "./run_comparison.js";
 import { absorb, emptyTrace } from "./run_log_data.js";
 import { groupsOf } from "./seed_groups.js";
 
@@ -45,7 +45,7 @@ import { groupsOf } from "./seed_groups.js";
  *   chart?: (caption: Caption) => object, file?: (caption: Caption, look: Look) =>
  *   Promise<import("../../kit/types").Answer<import("../../wire").FinetuneServer, "figure">> }} Figure
  */
-/** @typedef {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} Look
+/** @typedef {ReturnType<typeof import("../../kit/figure_export_options.js").figureLook>} Look
  */
 /** @typedef {{ losses: string[], origin: string }} Caption */
 

@@ -5,7 +5,7 @@ import { FilePicker } from "../../kit/components.js";
 import { h } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
 import { say } from "../../kit/words.js";
-import { Button, Note, Wrong } from "./fields.js";
+import { Button, Note, Wrong } from "./plan_fields.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
@@ -54,7 +54,7 @@ export function UnseenPairs({ page: { comparison } }) {
   );
 }
 
-/** @param {{ comparison: import("./comparison.js").Comparison, file: import("./plan_files.js").ReadFile }} properties */
+/** @param {{ comparison: import("./run_comparison.js").Comparison, file: import("./plan_files.js").ReadFile }} properties */
 function Columns({ comparison, file }) {
   const { teacher, ...roles } = file.chosen; // a teacher measures nothing
   return h(

@@ -6,7 +6,7 @@ import { boundaryWords, CutPlot, cutPanel, LandscapePlot, landscapePanel } from 
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
-import { groupsOf } from "../../kit/sidebar_parts.js";
+import { groupsOf } from "../../kit/sidebar_components.js";
 import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";

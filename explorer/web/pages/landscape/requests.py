@@ -2,7 +2,7 @@
 
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.landscape.landscape import ENDS, Cuts, Landscapes, cuts, landscapes
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.response_types import Json

@@ -3,7 +3,7 @@
 import { nearest } from "../../kit/axis.js";
 import { formOf, parametersIn } from "../../kit/compared_losses.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
-import { LinkedPage } from "../../kit/linked_page.js";
+import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";

@@ -3,7 +3,7 @@ import { batchText } from "../../kit/batch_text.js";
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { say } from "../../kit/words.js";
-import { textsOf } from "./map_sentences.js";
+import { textsOf } from "./block_map_captions.js";
 
 /**
  * An answer with its arrays unpacked; `single`: each block is one cell.
@@ -11,7 +11,7 @@ import { textsOf } from "./map_sentences.js";
  *   & { height: number, width: number, single: boolean }} UnpackedBlocks
  */
 /** @typedef {"total" | "share" | "largest" | "masked"} Facet */
-/** @typedef {import("../../kit/cell_frame.js").Cell} Cell */
+/** @typedef {import("../../kit/heatmap_view.js").Cell} Cell */
 /** @typedef {"rows" | "columns"} Side */
 
 /** @type {(blocks: UnpackedBlocks, cell: Cell) => number} */

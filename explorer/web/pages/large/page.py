@@ -3,23 +3,23 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from lossprism.explorer.lab.large.form_methods import (
+from lossprism.explorer.lab.large.large_batch_session import pair_limit
+from lossprism.explorer.lab.large.loss_matrix_methods import (
     loss_input_of,
     method_of,
     offered,
     parameters_of,
 )
-from lossprism.explorer.lab.large.session import pair_limit
 from lossprism.explorer.locale import LANGUAGES, Word, catalogue, title_word
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
-from lossprism.explorer.web.pages.large import requests, takeaway_and_remarks
+from lossprism.explorer.web.pages.large import remark_and_download_requests, requests
 from lossprism.explorer.web.pages.large.state_entries import large_table
 from lossprism.losses import LOSSES
 
-SERVED = [*requests.SERVED, *takeaway_and_remarks.SERVED]
+SERVED = [*requests.SERVED, *remark_and_download_requests.SERVED]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,10 +25,8 @@ from lossprism.explorer.lab.large.batch import (
 )
 from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.corrections import corrected
-from lossprism.explorer.lab.large.encoded_similarities import encoded
-from lossprism.explorer.lab.large.files import FilePairs, read_pairs
-from lossprism.explorer.lab.large.form_methods import loss_input_of
-from lossprism.explorer.lab.large.page_contents import (
+from lossprism.explorer.lab.large.encoder_pair_scores import encoded
+from lossprism.explorer.lab.large.large_batch_response import (
     Details,
     DrawnBlocks,
     PairsPage,
@@ -36,7 +34,14 @@ from lossprism.explorer.lab.large.page_contents import (
     look,
     pairs_page,
 )
-from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch, pair_limit
+from lossprism.explorer.lab.large.large_batch_session import (
+    LargeSession,
+    checked,
+    open_batch,
+    pair_limit,
+)
+from lossprism.explorer.lab.large.large_file_reader import FilePairs, read_pairs
+from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads
@@ -56,7 +61,7 @@ from lossprism.explorer.runtime.validation import (
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
-from lossprism.explorer.sources.encoders.own_vectors import in_place_of
+from lossprism.explorer.sources.encoders.table_vectors_encoder import in_place_of
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.page_requests import Made, Nothing, Working, answer_when_done, served

@@ -9,7 +9,7 @@ import { Requests, whileWorking } from "../../kit/request.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
-import { Taking } from "./takeaway_requests.js";
+import { Taking } from "./download_requests.js";
 
 /** @typedef {import("../../wire").LargeServer} LargeServer */
 /**
@@ -17,7 +17,7 @@ import { Taking } from "./takeaway_requests.js";
  * @typedef {import("../../kit/types").Answer<LargeServer, Name>} Answer
  */
 /** @typedef {import("../../wire").Progress} Progress */
-/** @typedef {import("./map_sentences.js").Part} Part */
+/** @typedef {import("./block_map_captions.js").Part} Part */
 
 /**
  * Where the pairs come from; of each kind its own settings count.

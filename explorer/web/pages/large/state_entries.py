@@ -3,7 +3,7 @@
 import dataclasses
 
 from lossprism.explorer.core.scenario import TWINS
-from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.sources import random_batch
 from lossprism.explorer.web.page_data import Entry, entries, table

@@ -5,7 +5,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
-import { linesOf } from "./map_sentences.js";
+import { linesOf } from "./block_map_captions.js";
 
 /** @typedef {import("../../wire").LargeSuspect} LargeSuspect */
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lossprism.explorer.lab.large.files import FilePairs
+from lossprism.explorer.lab.large.large_file_reader import FilePairs
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Sparse, as_answer
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
+from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_parser import read_grid
-from lossprism.explorer.sources.tables import SkippedRow
 from lossprism.explorer.sources.text_encodings import offered, previews
 
 # What reads the bytes of a file.

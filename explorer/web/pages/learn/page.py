@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.learn import lesson
+from lossprism.explorer.lab.learn import lesson_types
 from lossprism.explorer.lab.learn.lessons import LECTURE, LESSONS
 from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.learn import requests
@@ -10,7 +10,7 @@ from lossprism.explorer.web.pages.learn.state_entries import learn_table
 
 SERVED = requests.SERVED
 # The lessons have addresses of their own below that of the page.
-BELOW = [lesson.name for lesson in LESSONS]
+BELOW = [lesson_types.name for lesson_types in LESSONS]
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ def page_data() -> LearnOwn:
     return LearnOwn(learn_table(), [_lesson(one) for one in LESSONS], list(LECTURE))
 
 
-def _lesson(one: lesson.Lesson) -> Lesson:
+def _lesson(one: lesson_types.Lesson) -> Lesson:
     steps = [_step(step) for step in one.steps]
     return Lesson(one.name, one.minutes, steps, one.landscape)
 
 
-def _step(step: lesson.Step) -> LearnStep:
+def _step(step: lesson_types.Step) -> LearnStep:
     prediction = step.prediction
     return LearnStep(
         figures=list(step.figures),

@@ -5,9 +5,17 @@ from dataclasses import dataclass
 
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.appearance import look_in
-from lossprism.explorer.export.figure.files import chart_text, figure_text
+from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.lab.learn.lesson import Chart, Lesson, Matrix, Moment, Number, Step, write
+from lossprism.explorer.lab.learn.lesson_types import (
+    Chart,
+    Lesson,
+    Matrix,
+    Moment,
+    Number,
+    Step,
+    write,
+)
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import jobs

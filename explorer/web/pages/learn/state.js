@@ -1,6 +1,6 @@
 // The state of the Learn page: a step of a lesson, where its lever stands and what was predicted. Which lesson it
 // is, the path of the address says; a lecture's list of lessons stands behind the "#", from lesson to lesson.
-import { LinkedPage } from "../../kit/linked_page.js";
+import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";

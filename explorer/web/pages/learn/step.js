@@ -6,8 +6,8 @@ import { percent } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Pictures } from "./pictures.js";
-import { Slide } from "./slide.js";
+import { Pictures } from "./lesson_pictures.js";
+import { Slide } from "./slide_figure.js";
 
 /** @typedef {{ page: import("./state.js").LearnPage }} Properties */
 

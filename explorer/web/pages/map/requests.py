@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import resolve
-from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.lab.map.sentence_map import (
     SentenceMap,
@@ -15,10 +15,10 @@ from lossprism.explorer.lab.map.sentence_map import (
     map_of_run,
     map_of_scenario,
 )
+from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.training.run_file_reader import ENDED
-from lossprism.explorer.lab.training.runs import default_runs
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.jobs import within as within_job
 from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, misfit, of_type, one_of, within

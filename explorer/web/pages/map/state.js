@@ -1,7 +1,7 @@
 // The state of the Map page: where the sentences come from, how they are projected, what is marked, and what is in
 // sight.
 import { floats } from "../../kit/base64_arrays.js";
-import { LinkedPage } from "../../kit/linked_page.js";
+import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";

@@ -5,9 +5,9 @@ from typing import Any
 
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.compare.comparison_results import Side
-from lossprism.explorer.lab.sphere import start
+from lossprism.explorer.lab.sphere import starting_points
 from lossprism.explorer.lab.sphere.film import (
     MAX_MOVES,
     SECONDS_PER_STEP,
@@ -18,9 +18,9 @@ from lossprism.explorer.lab.sphere.film import (
     film,
 )
 from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
-from lossprism.explorer.lab.sphere.start import Placed, Start, placed
+from lossprism.explorer.lab.sphere.starting_points import Placed, Start, placed
 from lossprism.explorer.runtime import jobs, validation
-from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json
@@ -44,7 +44,8 @@ class SphereFilm:
 @dataclass(frozen=True)
 class Filmed:
     """A film for each loss, and the points in it: their names and classes, and the positive
-    `pairs`. `variance_share` and `left_out` are as in `explorer.lab.sphere.start.Placed`."""
+    `pairs`. `variance_share` and `left_out` are as in
+    `explorer.lab.sphere.starting_points.Placed`."""
 
     films: list[SphereFilm]
     frames: int
@@ -127,7 +128,7 @@ def _moves(value: Any, where: str) -> tuple[Move, ...]:
     numbers = validation.of_type(list, tuple)(value, where)
     if len(numbers) % 4 or len(numbers) > 4 * MAX_MOVES:
         raise misfit(where, value)
-    step, point = within(0, STEPS[1]), within(0, start.MAX_POINTS - 1)
+    step, point = within(0, STEPS[1]), within(0, starting_points.MAX_POINTS - 1)
     around, down = within(0, 360 * TENTHS), within(0, 180 * TENTHS)
     readers = (step, point, around, down) * (len(numbers) // 4)
     read = [reader(one, where) for reader, one in zip(readers, numbers, strict=True)]
@@ -135,9 +136,9 @@ def _moves(value: Any, where: str) -> tuple[Move, ...]:
 
 
 _READERS: validation.Readers = {
-    (Start, "kind"): validation.one_of(start.KINDS),
+    (Start, "kind"): validation.one_of(starting_points.KINDS),
     (Start, "labels"): validation.one_of(LABELS),
-    **{(Start, name): within(*ends) for name, ends in start.RANGES.items()},
+    **{(Start, name): within(*ends) for name, ends in starting_points.RANGES.items()},
     (Steps, "optimiser"): validation.one_of(tuple(OPTIMISERS)),
     (Steps, "rate"): within(*RATE),
     (Steps, "count"): within(*STEPS),

@@ -4,7 +4,7 @@
 import { floats } from "../../kit/base64_arrays.js";
 import { parametersIn, renamed } from "../../kit/compared_losses.js";
 import { isStill } from "../../kit/dom.js";
-import { LinkedPage } from "../../kit/linked_page.js";
+import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { wholeLink } from "../../kit/scenario_links.js";

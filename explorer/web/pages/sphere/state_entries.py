@@ -3,7 +3,7 @@ sight."""
 
 import dataclasses
 
-from lossprism.explorer.lab.sphere import start
+from lossprism.explorer.lab.sphere import starting_points
 from lossprism.explorer.lab.sphere.film import MAX_STEPS
 from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
 from lossprism.explorer.lab.sphere.presets import PRESETS
@@ -34,8 +34,8 @@ def sphere_table() -> list[Entry]:
     places = entries(
         first.start,
         prefix="start.",
-        ranges=start.RANGES,
-        choices={"kind": start.KINDS, "labels": LABELS, "example": with_vectors()},
+        ranges=starting_points.RANGES,
+        choices={"kind": starting_points.KINDS, "labels": LABELS, "example": with_vectors()},
     )
     steps = entries(
         first.steps,

@@ -10,8 +10,8 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
+from lossprism.explorer.lab.claims import hyperparameters, training_claims
 from lossprism.explorer.lab.claims import mutual_information as information
-from lossprism.explorer.lab.claims import settings, trainings
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_vectors
 from lossprism.explorer.lab.claims.claim import CORRECTED, MAIN, Check, ClaimBatch, Comparison
 from lossprism.explorer.lab.claims.confidence_interval import Estimate
@@ -90,7 +90,7 @@ def test_a_search_finds_a_larger_cosine_with_less_information() -> None:
 @QUICK
 @hypothesis.given(st.integers(2, 3000))
 def test_the_printed_schedule_never_reaches_its_rate(warmup: int) -> None:
-    steps, printed, corrected = settings.rates(warmup)
+    steps, printed, corrected = hyperparameters.rates(warmup)
     assert float(printed[0]) == pytest.approx(warmup**-1.5)
     assert float(printed.max()) == pytest.approx(warmup**-0.5)
     assert float(corrected.max()) == pytest.approx(1)
@@ -128,12 +128,12 @@ gaps = st.tuples(st.floats(-3, 3), st.floats(0.01, 3))
 def test_runs_are_judged_by_the_whole_interval(gap: tuple[float, float]) -> None:
     mean, half = gap
     found = Estimate(mean, mean - half, mean + half)
-    bound = trainings.ABOUT_EQUAL
+    bound = training_claims.ABOUT_EQUAL
     inside = -bound <= found.low and found.high <= bound
     outside = found.low > bound or found.high < -bound
-    equal = verdict_of([trainings.within_equal("spearman", found, MAIN)])
+    equal = verdict_of([training_claims.within_equal("spearman", found, MAIN)])
     assert equal == ("holds" if inside else "fails" if outside else "undecided")
-    rise = trainings.rises("d", found, MAIN)
+    rise = training_claims.rises("d", found, MAIN)
     above = verdict_of([rise])
     assert rise.found_relation == {"holds": "<", "fails": "≥", "undecided": "?"}[above]
     assert above == ("holds" if found.low > 0 else "fails" if found.high < 0 else "undecided")

@@ -14,7 +14,7 @@ import torch
 
 from lossprism.explorer.core.batch import Batch, batch_of_scores, make_batch
 from lossprism.explorer.core.scenario import Data, Rules
-from lossprism.explorer.lab.compare import library_losses
+from lossprism.explorer.lab.compare import library_loss_calls
 from lossprism.explorer.lab.compare import parity as parity_module
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from lossprism.explorer.lab.compare.commands import add_to, write_parity
@@ -174,7 +174,7 @@ def test_the_defaults_of_the_library_stand_beside_our_parameters(rows):
 
 def test_hard_negatives_need_as_many_for_each_query():
     with pytest.raises(ValueError, match="as many hard negatives for each query"):
-        library_losses.with_own_negatives()(
+        library_loss_calls.with_own_negatives()(
             torch.eye(2), torch.eye(2), torch.eye(2), torch.tensor([0, 0])
         )
 

@@ -7,6 +7,7 @@ import torch
 
 from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.lab.compare.batch_change_effects import of_rows
 from lossprism.explorer.lab.compare.callable_library_peers import CALLED, CallablePeer, peers_of
 from lossprism.explorer.lab.compare.parity import EQUAL, parity
 from lossprism.explorer.lab.compare.parity_batches import (
@@ -16,7 +17,6 @@ from lossprism.explorer.lab.compare.parity_batches import (
     odd_for,
     seeded_batch,
 )
-from lossprism.explorer.lab.compare.what_if import of_rows
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 

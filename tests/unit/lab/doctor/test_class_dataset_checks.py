@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import (
 )
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
-from lossprism.explorer.lab.doctor.explore_scenarios import (
+from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     class_finding_places,
     class_rows_link,
     class_sample,
@@ -28,7 +28,7 @@ from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
 from lossprism.explorer.lab.training.trainer_inputs import classes_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import tables
+from lossprism.explorer.sources import pairs_from_tables
 from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
@@ -337,7 +337,10 @@ def test_short_words_beside_texts_need_an_answer(swapped):
     rows = [(f"please tell me more about {n}", KINDS[n % 4]) for n in range(24)]
     rows = [row[::-1] for row in rows] if swapped else rows
     with pytest.raises(Problem) as caught:
-        tables.read_table(as_file(rows, None, "tsv"), "x.tsv", header=False)
+        pairs_from_tables.read_table(as_file(rows, None, "tsv"), "x.tsv", header=False)
     assert caught.value.key == "problem.columns_not_recognised"
     long = [tuple(f"{cell} " * 10 for cell in row) for row in rows]
-    assert len(tables.read_table(as_file(long, None, "tsv"), "x.tsv", header=False).pairs) == 24
+    assert (
+        len(pairs_from_tables.read_table(as_file(long, None, "tsv"), "x.tsv", header=False).pairs)
+        == 24
+    )

@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.cleaning import write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept, write_left_out
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine

@@ -11,14 +11,18 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
-from lossprism.explorer.lab.doctor.cleaning import write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept, write_left_out
 from lossprism.explorer.lab.doctor.dataset_reader import (
     content_of,
     read_content,
     read_given,
     read_table,
 )
-from lossprism.explorer.lab.doctor.explore_scenarios import finding_places, rows_link, sample_places
+from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
+    finding_places,
+    rows_link,
+    sample_places,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited

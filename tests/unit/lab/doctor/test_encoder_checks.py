@@ -17,7 +17,7 @@ from lossprism.explorer.core.label_disagreement import (
     spearman,
 )
 from lossprism.explorer.lab.doctor import encoder_checks as under_test
-from lossprism.explorer.lab.doctor import mining
+from lossprism.explorer.lab.doctor import hard_negative_mining
 from lossprism.explorer.lab.doctor.data_report import encoded_lines
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.encoder_checks import (
@@ -28,11 +28,11 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     sharpness,
 )
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.large.encoded_similarities import Encoded
+from lossprism.explorer.lab.large.encoder_pair_scores import Encoded
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
-from lossprism.explorer.sources.encoders.backend import TokenLengths
+from lossprism.explorer.sources.encoders.encoder_interface import TokenLengths
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 from tests.added_encoder import MadeEncoder, added
@@ -235,7 +235,9 @@ def test_hard_negatives_are_the_nearest_keys_of_others(encoder, capfd):
     first[2], second[2] = first[0].upper().replace("OF KEY", "of key"), "key 2"  # its twin
     profile = profiled(Pairs(tuple(first), tuple(second), (1.0,) * 40, labelled=False))
     reports = []
-    found = mining.mine(profile, "minilm", 100, 2, 0.05, lambda *far: reports.append(far))
+    found = hard_negative_mining.mine(
+        profile, "minilm", 100, 2, 0.05, lambda *far: reports.append(far)
+    )
     mined = {}
     for anchor, positive, negative in found.triplets:
         mined.setdefault((anchor, positive), []).append(negative)
@@ -249,7 +251,7 @@ def test_hard_negatives_are_the_nearest_keys_of_others(encoder, capfd):
         own = query @ vectors[positive]
         assert all(query @ vectors[text] <= 0.95 * own + 1e-6 for text in near)
     # The near key of another pair stays out by the margin, and comes in without one.
-    close = mining.mine(profile, "minilm", 100, 1, 0.0, quiet)
+    close = hard_negative_mining.mine(profile, "minilm", 100, 1, 0.0, quiet)
     assert any(negative == second[1] for _, positive, negative in close.triplets)
     assert close.without == 0
 
@@ -260,7 +262,7 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        mining.mine(profiled(clean()), "minilm", 100, 1, 0.05, stop)
+        hard_negative_mining.mine(profiled(clean()), "minilm", 100, 1, 0.05, stop)
     one = profiled(Pairs(("a of b",), ("b",), (1.0,), labelled=False))
     for each, margin, key in (
         (1, 0.05, "mine_too_few"),
@@ -268,13 +270,15 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
         (1, 0.95, "mine_margin"),
     ):
         with raises_problem(key):
-            mining.mine(one, "minilm", 100, each, margin, quiet)
-    found = mining.mine(profiled(clean()), "minilm", 100, 3, 0.05, quiet)
-    rows = mining.write_mined(found, tmp_path / "mined.tsv").read_text().splitlines()
+            hard_negative_mining.mine(one, "minilm", 100, each, margin, quiet)
+    found = hard_negative_mining.mine(profiled(clean()), "minilm", 100, 3, 0.05, quiet)
+    rows = hard_negative_mining.write_mined(found, tmp_path / "mined.tsv").read_text().splitlines()
     assert rows[0] == "anchor\tpositive\tnegative"
     assert len(rows) == len(found.triplets) + 1
     with raises_problem("mine_none", pairs=5):
-        mining.write_mined(mining.Mined((), 5, 5), tmp_path / "none.tsv")
+        hard_negative_mining.write_mined(
+            hard_negative_mining.Mined((), 5, 5), tmp_path / "none.tsv"
+        )
 
 
 @pytest.mark.parametrize("ties", [1, 2, 5, 20])

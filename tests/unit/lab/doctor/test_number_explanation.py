@@ -14,7 +14,7 @@ import torch
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
-from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.loss_match import LossMatch

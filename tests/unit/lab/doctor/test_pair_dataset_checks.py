@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, mask
 from lossprism.explorer.lab.doctor.text_ids import figures_of, folded, ids_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.sources.tables import read_file
+from lossprism.explorer.sources.pairs_from_tables import read_file
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers import training_loss
 from tests.sentences import pattern_of

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import tables
+from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 from tests.unit.lab.doctor.test_suitable_losses import COUNT, ROWS
@@ -428,7 +428,7 @@ def weighed(name):
     read = dataset_reader.read_table(text, "t.tsv", lambda *_: None)
     if isinstance(read, ClassTable):
         return [(one, OnClasses(one.loss)) for one in suited_to_classes(read, 16)]
-    pairs = tables.read_table(text, "t.tsv").pairs
+    pairs = pairs_from_tables.read_table(text, "t.tsv").pairs
     vectors = unit(len(pairs.sentences))
     return [(one, OnPairs(one.loss, pairs, vectors)) for one in suited(read.profile, 16)]
 

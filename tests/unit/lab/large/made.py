@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
-from lossprism.explorer.lab.large.form_methods import split
+from lossprism.explorer.lab.large.large_batch_session import checked
+from lossprism.explorer.lab.large.loss_matrix_methods import split
 from lossprism.explorer.lab.large.separable_terms import Split
-from lossprism.explorer.lab.large.session import checked
 from lossprism.losses import LOSSES
 
 LABELS = ("continuous", "grades", "binary", "ties", "single")

@@ -8,12 +8,12 @@ import torch
 
 from lossprism import losses
 from lossprism.explorer.lab.large import hinge as without_cells
-from lossprism.explorer.lab.large import inversion_counts
+from lossprism.explorer.lab.large import hinge_term_counts
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
 from lossprism.explorer.lab.large.block_sums import Summed
 from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.hinge import Hinge
-from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 
@@ -55,9 +55,9 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "SMALL_WINDOW_CELLS", 0)
-    monkeypatch.setattr(inversion_counts, "GROUP", 100)
-    monkeypatch.setattr(inversion_counts, "TABLE", 2**11)
-    monkeypatch.setattr(inversion_counts, "AT_ONCE", 2**12)
+    monkeypatch.setattr(hinge_term_counts, "GROUP", 100)
+    monkeypatch.setattr(hinge_term_counts, "TABLE", 2**11)
+    monkeypatch.setattr(hinge_term_counts, "AT_ONCE", 2**12)
 
 
 def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> None:

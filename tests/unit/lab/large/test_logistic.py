@@ -7,20 +7,20 @@ import pytest
 import torch
 
 from lossprism import losses
-from lossprism.explorer.lab.large import form_methods
 from lossprism.explorer.lab.large import logistic as over_nodes
+from lossprism.explorer.lab.large import loss_matrix_methods
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.block_sums import Summed
 from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.logistic import Smooth
-from lossprism.explorer.lab.large.score_nodes import (
+from lossprism.explorer.lab.large.grid_interpolation import (
     ERROR,
     OFFSETS,
     STEP,
     interpolation,
     of_differences_,
 )
-from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
+from lossprism.explorer.lab.large.logistic import Smooth
 from lossprism.explorer.lab.large.streamed_matrix import Swept
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from lossprism.explorer.runtime.problem import Problem
@@ -33,7 +33,7 @@ COUNT = 1024
 def smooth(batch, scale, reduction):
     """What `pairwise_logistic` is gone through by, above so many pairs."""
     form = LOSSES["pairwise_logistic"].form
-    return form_methods.smooth(form, batch, {"scale": scale, "reduction": reduction})
+    return loss_matrix_methods.smooth(form, batch, {"scale": scale, "reduction": reduction})
 
 
 def quiet(done, total):

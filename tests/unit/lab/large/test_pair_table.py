@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lossprism.explorer.lab.large.page_contents import pairs_page
+from lossprism.explorer.lab.large.large_batch_response import pairs_page
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.pair_table import PAGE, histogram, page
-from lossprism.explorer.lab.large.session import checked, open_batch
-from lossprism.explorer.sources.encoders.own_vectors import store
+from lossprism.explorer.sources.encoders.table_vectors_encoder import store
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 

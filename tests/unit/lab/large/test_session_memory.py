@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from lossprism.explorer.lab.large.batch import drawn
-from lossprism.explorer.lab.large.form_methods import loss_input_of, offered
-from lossprism.explorer.lab.large.page_contents import details, look
-from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch
+from lossprism.explorer.lab.large.large_batch_response import details, look
+from lossprism.explorer.lab.large.large_batch_session import LargeSession, checked, open_batch
+from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.memory_use import bytes_of
 from lossprism.explorer.sources.random_batch import RandomBatch

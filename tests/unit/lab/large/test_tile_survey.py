@@ -9,8 +9,8 @@ import torch
 from lossprism import losses
 from lossprism.explorer.lab.large import blocks, tile_strips, tile_survey
 from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.form_methods import offered
-from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
+from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from tests.unit.lab.large.made import batch_of, summed
 
 IN_BATCH = offered("in_batch")

@@ -12,9 +12,9 @@ import torch
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.trace_diagnostics import gradient_share
-from lossprism.explorer.lab.compare.what_if import Change, changed_batch
-from lossprism.explorer.lab.learn import batch_measures, lesson_measurements, pictures
-from lossprism.explorer.lab.learn.lesson import (
+from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
+from lossprism.explorer.lab.learn import lesson_charts, lesson_measurements, loss_term_measures
+from lossprism.explorer.lab.learn.lesson_types import (
     Chart,
     Lesson,
     Matrix,
@@ -127,7 +127,7 @@ def test_all_negatives_count_where_none_weighs_more() -> None:
     batch = make_batch(scenario.data, scenario.rules)
     same = torch.ones_like(batch.needed_vectors)
     alike = dataclasses.replace(batch, vectors=same)
-    found = batch_measures.effective_negatives(explore(scenario, alike))
+    found = loss_term_measures.effective_negatives(explore(scenario, alike))
     assert found == pytest.approx(23)
 
 
@@ -141,7 +141,7 @@ def test_effective_negatives_are_the_softmax_over_the_negatives_alone() -> None:
         total = sum(map(math.exp, others))
         shares = [math.exp(one) / total for one in others]
         counts.append(math.exp(-sum(one * math.log(one) for one in shares)))
-    assert batch_measures.effective_negatives(e) == pytest.approx(sum(counts) / len(counts))
+    assert loss_term_measures.effective_negatives(e) == pytest.approx(sum(counts) / len(counts))
 
 
 def test_the_shares_of_all_pairs_are_the_whole_gradient() -> None:
@@ -161,20 +161,20 @@ def test_what_the_duplicates_weigh_is_split_evenly_among_copies() -> None:
     pair = int(batch.positives[lesson_measurements.REPEATED])
     e = explore(scenario, changed_batch(batch, Change("duplicate", pair)))
     last = len(batch.positives)
-    assert batch_measures.share_between(e, lesson_measurements.REPEATED, last) == pytest.approx(
+    assert loss_term_measures.share_between(e, lesson_measurements.REPEATED, last) == pytest.approx(
         1, abs=1e-3
     )
-    assert batch_measures.share_between(e, 0, 1) == pytest.approx(0, abs=1e-3)
+    assert loss_term_measures.share_between(e, 0, 1) == pytest.approx(0, abs=1e-3)
 
 
 def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
     batch = make_batch(
         explored("hard_negatives", "gist").data, explored("hard_negatives", "gist").rules
     )
-    assert batch_measures.false_negatives_among(batch, [(one, one) for one in range(8)]) == 8
-    assert batch_measures.false_negatives_among(batch, [(0, 1), (2, 21), (5, 9)]) == 0
+    assert loss_term_measures.false_negatives_among(batch, [(one, one) for one in range(8)]) == 8
+    assert loss_term_measures.false_negatives_among(batch, [(0, 1), (2, 21), (5, 9)]) == 0
     doubled = changed_batch(batch, Change("duplicate", int(batch.positives[3])))
-    assert batch_measures.false_negatives_among(doubled, [(3, 8), (8, 3), (3, 7)]) == 2
+    assert loss_term_measures.false_negatives_among(doubled, [(3, 8), (8, 3), (3, 7)]) == 2
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
 def test_covered_pairs_are_those_that_a_loss_compares(
     example: str, loss: str, touched: int, every: int
 ) -> None:
-    found = batch_measures.covered(explore(explored(example, loss)))
+    found = loss_term_measures.covered(explore(explored(example, loss)))
     assert bool((found == found.T).all())
     assert not found.diagonal().any()
     assert int(found.sum()) == 2 * touched
@@ -236,7 +236,7 @@ def test_the_wrong_labels_are_marked() -> None:
     found = moments("spotlight", 0)[0].pictures[0]
     assert isinstance(found, Matrix)
     assert found.marked == (6, 14)
-    others = pictures.matrix(explore(explored("graded_english", "cosent")))
+    others = lesson_charts.matrix(explore(explored("graded_english", "cosent")))
     assert others.marked == ()
 
 

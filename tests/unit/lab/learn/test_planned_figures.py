@@ -20,11 +20,11 @@ import torch
 from lossprism.explorer.core.batch import Batch, make_batch
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
+from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
+from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
 from lossprism.explorer.lab.compare.vector_collapse import moved_together
-from lossprism.explorer.lab.compare.what_if import Change, changed_batch
-from lossprism.explorer.lab.learn import batch_measures
-from lossprism.explorer.lab.learn.lesson import explored, with_parameters
+from lossprism.explorer.lab.learn import loss_term_measures
+from lossprism.explorer.lab.learn.lesson_types import explored, with_parameters
 from lossprism.explorer.lab.learn.lessons import BY_NAME, moments
 from lossprism.losses import info_nce, matryoshka, siglip
 
@@ -138,14 +138,14 @@ def collapse() -> Iterator[Figure]:
 
 
 def coverage() -> Iterator[Figure]:
-    touched = batch_measures.covered(explore(graded()))
+    touched = loss_term_measures.covered(explore(graded()))
     every = math.comb(len(touched), 2)
     yield "all pairs of sentences", "1128", every
     yield "compared by CoSENT", "24", int(touched.sum()) / 2
     yield "their share", "0.021", int(touched.sum()) / 2 / every
     for loss, planned in (("cosent", "24"), ("info_nce", "192")):
         e = explore(explored("hard_negatives", loss))
-        yield f"compared by {loss}", planned, int(batch_measures.covered(e).sum()) / 2
+        yield f"compared by {loss}", planned, int(loss_term_measures.covered(e).sum()) / 2
 
 
 def order() -> Iterator[Figure]:

@@ -10,7 +10,7 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.large import batch as large
-from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.large_batch_session import open_batch
 from lossprism.explorer.lab.map import sentence_map
 from lossprism.explorer.lab.map.sentence_map import map_of_large_batch, map_of_scenario
 from lossprism.explorer.runtime.problem import Problem

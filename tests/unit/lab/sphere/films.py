@@ -10,7 +10,7 @@ from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.sphere.film import Film, Steps, film
 from lossprism.explorer.lab.sphere.presets import BY_NAME
-from lossprism.explorer.lab.sphere.start import Placed, Start, placed
+from lossprism.explorer.lab.sphere.starting_points import Placed, Start, placed
 
 
 def resolved(loss: str, **parameters: object) -> Resolved:

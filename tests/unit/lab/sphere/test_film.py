@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from lossprism.explorer.core.explore import value_on
-from lossprism.explorer.lab.sphere import measures as measured
+from lossprism.explorer.lab.sphere import film_metrics as measured
 from lossprism.explorer.lab.sphere.film import Move, Steps, check_reads, film
 from lossprism.explorer.lab.sphere.film import _downhill as downhill
 from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS, tangent
-from lossprism.explorer.lab.sphere.start import Placed, Start, placed
+from lossprism.explorer.lab.sphere.starting_points import Placed, Start, placed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import SHIPPED, alignment, uniformity
 from lossprism.losses.geometry import unit

@@ -10,7 +10,7 @@ import torch
 from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.lab.sphere.film import Steps, film
 from lossprism.explorer.lab.sphere.presets import BY_NAME, PRESETS
-from lossprism.explorer.lab.sphere.start import placed
+from lossprism.explorer.lab.sphere.starting_points import placed
 from lossprism.explorer.locale import LANGUAGES, say
 from tests.unit.lab.sphere.films import cosines, films_of, resolved
 

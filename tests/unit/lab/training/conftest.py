@@ -10,8 +10,8 @@ import random
 import pytest
 
 from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_records import Measured, PairCounts, Summary
-from lossprism.explorer.lab.training.runs import Runs
 from tests.tiny import save_bert, sentence
 
 # Results of a run that nobody measured.
@@ -42,7 +42,7 @@ def corpus(labels=(0, 1, 2, 3, 4, 5), count=96, seed=5):
 @pytest.fixture(scope="session", autouse=True)
 def _libraries_stay() -> None:
     """What a run imports is there from now on: garbage is not looked for in it."""
-    from lossprism.explorer.lab.training import session  # noqa: F401
+    from lossprism.explorer.lab.training import training_run  # noqa: F401
 
     gc.freeze()
 
@@ -54,7 +54,7 @@ def bert(tmp_path_factory):
 
 
 def train_here(runs, plan, pairs=None):
-    from lossprism.explorer.lab.training.session import train
+    from lossprism.explorer.lab.training.training_run import train
 
     run = runs.prepare(plan, pairs or corpus())
     run.take_ticket(os.getpid())

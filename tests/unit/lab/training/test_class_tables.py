@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
-from lossprism.explorer.lab.doctor.explore_scenarios import paired
+from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
 from lossprism.explorer.lab.training.commands import add_to, train
 from lossprism.explorer.lab.training.pair_sources import columns_read, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData
-from lossprism.explorer.sources import tables
+from lossprism.explorer.sources import pairs_from_tables
 
 INTENTS = [(f"say {word} for {name}", name) for name in ("alarm", "music", "rain", "news")
            for word in ("this", "that", "more", "less", "it all")]  # fmt: skip
@@ -36,7 +36,7 @@ def test_a_training_reads_what_the_page_reads(tmp_path, kind, columns):
     data = TrainingData(source="file", file=path, columns=tuple(columns.items()))
     found = pairs_of(data)
     table = read_classes(Path(path).read_bytes(), path, lambda *_: None)
-    page = tables.read_table(paired(table), "pairs.tsv", most=1000)
+    page = pairs_from_tables.read_table(paired(table), "pairs.tsv", most=1000)
     assert [*zip(found.pairs.first, found.pairs.second, found.pairs.labels, strict=True)] == [
         *zip(page.pairs.first, page.pairs.second, page.pairs.labels, strict=True)
     ]

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 import torch
 
-from lossprism.explorer.lab.training import data, takeaway
+from lossprism.explorer.lab.training import data, run_downloads
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.recorder import Recorder
+from lossprism.explorer.lab.training.trainer_callback import Recorder
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.drawn_batches import SAMPLERS, Draw, drawn
 from lossprism.explorer.sources.pairs import Pairs
@@ -148,7 +148,7 @@ def test_a_run_of_before_is_refused_when_it_begins_and_its_script_looks(runs, tr
         trained(plan, questions(12))
     assert result.value.key == "problem.training_duplicates"
     (run,) = runs.root.iterdir()
-    assert "check_epoch(trainer)" in takeaway.script(runs, run.name)
+    assert "check_epoch(trainer)" in run_downloads.script(runs, run.name)
 
 
 def questions(answers, count=240):

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import SUMMARY, corpus
@@ -47,7 +47,7 @@ def looked_at(runs, run):
     """Everything that a page asks of a run; a Problem is an answer, and nothing else is."""
     calls = [runs.status, runs.history, runs.probe, runs.plan, runs.share]
     calls += [lambda name: runs.probe_vectors(name, 1), runs.probe_guide, runs.probe_teacher]
-    calls += [lambda name: takeaway.run_csv(runs, name)]
+    calls += [lambda name: run_downloads.run_csv(runs, name)]
     for ask in calls:
         with contextlib.suppress(Problem):
             ask(run.name)
@@ -175,7 +175,7 @@ def test_packing_asks_before_it_packs_a_file_that_the_folder_names(runs, foreign
     run, _, _ = foreign
     out = tmp_path / "kit.zip"
     with pytest.raises(Problem) as requested:
-        takeaway.script_zip(runs, run.name, out)
+        run_downloads.script_zip(runs, run.name, out)
     assert requested.value.about == "leave"
     assert not out.exists()
 
@@ -194,8 +194,8 @@ def test_a_link_out_of_the_folder_is_neither_followed_nor_packed(at, runs, stopp
     path.symlink_to(outside)
     for act in (
         lambda: runs.resume(run.name),
-        lambda: takeaway.model_zip(runs, run.name, tmp_path / "m.zip"),
-        lambda: takeaway.script_zip(runs, run.name, tmp_path / "s.zip"),
+        lambda: run_downloads.model_zip(runs, run.name, tmp_path / "m.zip"),
+        lambda: run_downloads.script_zip(runs, run.name, tmp_path / "s.zip"),
     ):
         with raises_problem("training_link_outside"):
             act()
@@ -207,6 +207,6 @@ def test_a_link_within_the_folder_is_packed(runs, stopped, tmp_path):
     (run.path / "model").mkdir()
     (run.path / "model" / "a").write_text("here", encoding="utf-8")
     (run.path / "model" / "b").symlink_to("a")
-    with zipfile.ZipFile(takeaway.model_zip(runs, run.name, tmp_path / "m.zip")) as packed:
+    with zipfile.ZipFile(run_downloads.model_zip(runs, run.name, tmp_path / "m.zip")) as packed:
         assert len(packed.namelist()) == 2
     shutil.rmtree(run.path)

@@ -12,7 +12,7 @@ import pytest
 from huggingface_hub import ModelCard
 from markdown_it import MarkdownIt
 
-from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.model_card import SPELLED_OUT, on_repeats, section, shown
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
@@ -22,7 +22,7 @@ from lossprism.version import VERSION
 from tests.hostile import HALF, TEXTS
 from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import SUMMARY
-from tests.unit.lab.training.test_takeaway import SMALL
+from tests.unit.lab.training.test_run_downloads import SMALL
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -98,8 +98,8 @@ def test_the_whole_card_of_a_run(runs, trained):
         if kind == "fence" and "pwned" in content:  # how to use it, with texts as examples
             assert content.startswith("from sentence_transformers import")
             compile(content[: content.rindex("{}")], "usage", "exec")
-    assert "pwned" not in takeaway.script(runs, name)
-    assert "pwned" not in takeaway.run_csv(runs, name)
+    assert "pwned" not in run_downloads.script(runs, name)
+    assert "pwned" not in run_downloads.run_csv(runs, name)
     for svg in runs.folder(name).model.glob("*.svg"):
         assert "pwned" not in svg.read_text(encoding="utf-8")
 

@@ -13,11 +13,11 @@ import torch
 from lossprism.explorer.lab.training import (
     data,
     model_card,
+    new_file_evaluation,
     rank_changes,
-    remarks,
     run_comparison,
-    takeaway,
-    unseen_pairs,
+    run_downloads,
+    run_remarks,
 )
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
@@ -226,7 +226,7 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     live = [r.accuracy_at_1 for r in status.records if r.kind == "evaluation"]
     assert (live[0], live[-1]) == (before.accuracy_at_1, after.accuracy_at_1)
 
-    message = remarks.remarks(runs, name)
+    message = run_remarks.remarks(runs, name)
     assert message[0].key.startswith("run_")
     assert message[0].values["figure"]["key"] == "finetune.accuracy_at_1"
     assert not {"run_no_order", "run_pair"} & {one.key for one in message}
@@ -235,7 +235,7 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     assert "spearman" not in text.lower()
     assert model_card.ON_POSITIVES in text
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()
-    rows = list(csv.DictReader(takeaway.run_csv(runs, name).splitlines()))
+    rows = list(csv.DictReader(run_downloads.run_csv(runs, name).splitlines()))
     assert float(rows[-1]["accuracy_at_1"]) == after.accuracy_at_1
     for pair in rank_changes.rank_changes(outcome(runs.folder(name))):
         assert pair.rank_before == int(pair.rank_before) >= 1
@@ -271,9 +271,11 @@ def test_positives_that_all_come_close_are_no_collapse(runs, trained):
 
 def test_the_script_of_a_run_on_positives_has_their_labels(runs, trained):
     name = trained(PLAN, positives())
-    rows = [json.loads(line) for line in takeaway._examples(PLAN, runs.folder(name)).splitlines()]
+    rows = [
+        json.loads(line) for line in run_downloads._examples(PLAN, runs.folder(name)).splitlines()
+    ]
     assert {row["label"] for row in rows} == {1.0}
-    assert 'training_loss("info_nce")(' in takeaway.script(runs, name)
+    assert 'training_loss("info_nce")(' in run_downloads.script(runs, name)
 
 
 def test_a_run_of_before_has_no_places(runs, trained):
@@ -292,7 +294,7 @@ def test_a_run_of_before_has_no_places(runs, trained):
     assert say("en", "finetune.chart.binary") not in model_card.section(
         runs.plan(name), folder.summary, runs.history(name)
     )
-    assert next(one.key for one in remarks.remarks(runs, name)) == "run_no_order"
+    assert next(one.key for one in run_remarks.remarks(runs, name)) == "run_no_order"
 
 
 def test_runs_are_measured_on_a_file_of_positives(runs, trained, tmp_path):
@@ -302,13 +304,13 @@ def test_runs_are_measured_on_a_file_of_positives(runs, trained, tmp_path):
     with path.open("w", newline="", encoding="utf-8") as out:
         held_out = [pair[:2] for pair in positives().held_out]
         csv.writer(out).writerows([("question", "answer"), *held_out])
-    on = unseen_pairs.read(path, "faq.csv")
+    on = new_file_evaluation.read(path, "faq.csv")
     folder = {name: runs.folder(name)}
-    own, found = outcome(folder[name]), unseen_pairs.outcomes(folder, on)[name]
+    own, found = outcome(folder[name]), new_file_evaluation.outcomes(folder, on)[name]
     assert found.leading == "accuracy_at_1"
     for when in ("before", "after"):
         np.testing.assert_array_equal(found.places[when], own.places[when])
-        kept = unseen_pairs.outcomes(folder, on)[name]
+        kept = new_file_evaluation.outcomes(folder, on)[name]
         np.testing.assert_array_equal(kept.places[when], own.places[when])
     [group] = run_comparison.table(runs, [name], on).groups
     assert group.figures["accuracy_at_1"].mean == own.figure("accuracy_at_1", "after").value
@@ -322,4 +324,6 @@ def test_a_cross_encoder_cannot_be_measured_on_positives(runs, trained, tmp_path
     with path.open("w", newline="", encoding="utf-8") as out:
         csv.writer(out).writerows([("question", "answer"), *questions()])
     with pytest.raises(Problem, match="cross-encoder"):
-        unseen_pairs.outcomes({name: runs.folder(name)}, unseen_pairs.read(path, "faq.csv"))
+        new_file_evaluation.outcomes(
+            {name: runs.folder(name)}, new_file_evaluation.read(path, "faq.csv")
+        )

@@ -12,7 +12,7 @@ from datasets import Dataset
 from torch.nn.functional import cosine_similarity
 from transformers import set_seed
 
-from lossprism.explorer.lab.training import starting_model, unseen_pairs
+from lossprism.explorer.lab.training import new_file_evaluation, starting_model
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import measured
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, live_sample
@@ -154,8 +154,8 @@ def test_a_file_of_unseen_pairs_is_measured_with_the_prompts(bert, runs, trained
     requests = [PROMPTS, {}]
     plans = [TrainingPlan(encoder=bert, **SMALL, **chosen) for chosen in requests]
     folders = {name: runs.folder(name) for name in (trained(plan, pairs) for plan in plans)}
-    unseen = unseen_pairs.Unseen("other", BOTH_SIDES[::2], 12)
-    found = unseen_pairs.outcomes(folders, unseen, lambda *_, **__: None)
+    unseen = new_file_evaluation.Unseen("other", BOTH_SIDES[::2], 12)
+    found = new_file_evaluation.outcomes(folders, unseen, lambda *_, **__: None)
     for chosen, scores in zip(requests, found.values(), strict=True):
         prompts = [chosen.get(name, "") for name in PROMPTS]
         expected = by_hand(bert, BOTH_SIDES[::2], prompts)

@@ -19,10 +19,10 @@ from lossprism.explorer.lab.training import (
 )
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
+from lossprism.explorer.lab.training.new_file_evaluation import Unseen
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import Difference
-from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.lab.training.unseen_pairs import Unseen
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.encoders import EMBEDDED
 from tests.sentences import raises_problem
@@ -103,7 +103,7 @@ def test_other_held_out_pairs_do_not_compare(several):
 
 def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
     """Two losses under one seed see the same batches."""
-    from lossprism.explorer.lab.training.recorder import Recorder
+    from lossprism.explorer.lab.training.trainer_callback import Recorder
 
     seen = []
 

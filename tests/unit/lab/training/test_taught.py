@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from lossprism.explorer.lab.training import takeaway
-from lossprism.explorer.lab.training.recorder import Recorder
+from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training.run_records import ExampleCount
+from lossprism.explorer.lab.training.trainer_callback import Recorder
 from lossprism.losses import LOSSES
 from lossprism.losses.geometry import cosine
 from tests.tiny import save_bert
@@ -115,7 +115,7 @@ def test_a_loss_on_lists_is_that_of_whole_lists(loss, kind, still, runs, trained
     ]  # on the way, too: few are held out, all are live
     summary = runs.status(name).summary
     assert vars(live[-1]) == pytest.approx(vars(summary.after.lists))
-    rows = takeaway.run_csv(runs, name).splitlines()
+    rows = run_downloads.run_csv(runs, name).splitlines()
     assert rows[0].endswith(",ndcg_at_10_of_lists,mrr_at_10_of_lists")
     assert rows[-1].split(",")[-2] == str(live[-1].ndcg_at_10)
     assert summary.examples == ExampleCount(form="lists", count=12)

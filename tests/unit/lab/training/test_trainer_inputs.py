@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from lossprism.explorer.lab.training import data, takeaway
+from lossprism.explorer.lab.training import data, run_downloads
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.lab.training.trainer_inputs import (
@@ -184,9 +184,9 @@ def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):
     readme = (runs.folder(name).model / "README.md").read_text(encoding="utf-8")
     assert "| Steps | 2 of 3 lists |" in readme
     assert "| Examples | 12 lists |" in readme
-    code = takeaway.script(runs, name)
+    code = run_downloads.script(runs, name)
     assert "trainer.data_collator = whole_lists(trainer.data_collator)" in code
-    rows = takeaway._examples(plan(loss="list_net"), runs.folder(name)).splitlines()
+    rows = run_downloads._examples(plan(loss="list_net"), runs.folder(name)).splitlines()
     assert len(rows) == 12
     assert isinstance(json.loads(rows[0])["sentence2"], list)
 

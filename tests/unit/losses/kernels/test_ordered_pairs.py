@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
-from lossprism.losses.kernels import log1p_ordered_sum_exp, ordered_log_sum, pairwise_sums
+from lossprism.losses.kernels import log1p_ordered_sum_exp, ordered_log_sum, ordered_pair_sums
 from lossprism.losses.kernels.ordered_log_sum import distinct_levels, levels_in_order, sort_keys
 from tests.unit.losses.made import case, saved_bytes
 
@@ -38,11 +38,11 @@ IN_LOGARITHM = {
     "logarithms": {(ordered_log_sum, "WIDEST"): 1.0, (ordered_log_sum, "TERMS_BELOW"): 1},
 }
 BY_PAIR = {
-    "logistic in tiles": {(pairwise_sums, "LOGISTIC_BELOW"): 1},
+    "logistic in tiles": {(ordered_pair_sums, "LOGISTIC_BELOW"): 1},
     "hinge in a tree, logistic in small tiles": {
-        (pairwise_sums, "LOGISTIC_BELOW"): 1,
-        (pairwise_sums, "TREE_ABOVE"): 1,
-        (pairwise_sums, "TILE"): 333,
+        (ordered_pair_sums, "LOGISTIC_BELOW"): 1,
+        (ordered_pair_sums, "TREE_ABOVE"): 1,
+        (ordered_pair_sums, "TILE"): 333,
     },
 }
 
@@ -263,7 +263,7 @@ def test_a_scale_may_be_learned(name, path):
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
 def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
-    monkeypatch.setattr(pairwise_sums, "LARGEST_BELOW", 0)
+    monkeypatch.setattr(ordered_pair_sums, "LARGEST_BELOW", 0)
     for count in SIZES[:-1]:  # the path is the same for all
         labels = labels_of(kind, count).double()
         scores = (scores_of(count, seed=count) * steps).round() / steps

@@ -18,9 +18,9 @@ from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.processes import allow_connections
 from lossprism.explorer.runtime.visitors import new_key
-from lossprism.explorer.web.hosting import answer_soon, health
+from lossprism.explorer.web.hosted_server_upkeep import answer_soon, health
 from lossprism.explorer.web.middleware import request_limits
-from lossprism.explorer.web.middleware.asgi import Message
+from lossprism.explorer.web.middleware.asgi_messages import Message
 from lossprism.explorer.web.middleware.request_limits import Bounded, Line
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.asgi_server import served

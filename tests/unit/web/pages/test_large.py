@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.runtime.jobs import Jobs
 from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.large import requests as large

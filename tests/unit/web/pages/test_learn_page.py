@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.learn.lesson import with_parameters
+from lossprism.explorer.lab.learn.lesson_types import with_parameters
 from lossprism.explorer.lab.learn.lessons import LESSONS, moments
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.web.pages.learn import requests

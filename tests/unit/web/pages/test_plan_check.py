@@ -18,11 +18,11 @@ from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.practice_pairs import practice_pairs
+from lossprism.explorer.sources.synthetic_pairs import practice_pairs
 from lossprism.explorer.web.pages.finetune import plan_check as checking
-from lossprism.explorer.web.pages.finetune import plans
+from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.losses import LOSSES
-from lossprism.losses.combined.names import RECIPES
+from lossprism.losses.combined.combined_loss_names import RECIPES
 from tests.unit.web.pages.finetune_plans import FIRST, check, hand, request_for
 
 
@@ -77,7 +77,7 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
 
 
 def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
-    plan = plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
+    plan = training_plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
     runs = published_experiment.experiment(plan)
     found = check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
     count = examples(runs[0], data.read(plan).material)
@@ -102,7 +102,7 @@ def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     scenario = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
     found = check({"plan": request_for(source="link", link=scenario.to_link())})["of_scene"]
     plan = {**request_for(source="link", link=scenario.to_link()), **found}
-    taken = plans.read_plan(plan)
+    taken = training_plans.read_plan(plan)
     assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
     assert (taken.threshold, taken.extra_negatives) == (3.0, False)
     assert taken.label_range == (1, 5)
@@ -121,7 +121,7 @@ def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
     chosen = request_for(source="link", link=scenario.to_link())
     found = check({"plan": chosen})["of_scene"]
     taken = {**chosen, **found}
-    plan = plans.read_plan(taken)
+    plan = training_plans.read_plan(taken)
     assert (plan.guide, plan.teacher_model) == (EMBEDDED, EMBEDDED)
     checked = check({"plan": taken})
     assert (checked["refused"], checked["losses"]["margin_mse"]) == (None, None)

@@ -9,7 +9,7 @@ import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { FoldingSection } from "../folding_section.js";
 import { Curves, Scrub, sheet } from "./curves.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
 import { fallingWords } from "./experiment_sentences.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
@@ -21,7 +21,7 @@ const POINTS = 41;
 
 /** @param {{ page: ComparePage }} properties */
 export function Collapse({ page }) {
-  /** @type {import("./experiment.js").Experiment<Answer>} */
+  /** @type {import("./experiment_request.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "collapse", { points: POINTS });
   const { answer, sides } = experiment;
   const curves = useMemo(() => answer && readAnswer(answer), [answer]);
@@ -41,7 +41,7 @@ function readAnswer({ shares, spread, sides }) {
 
 /**
  * @param {{ page: ComparePage, answer: Answer, curves: CurvesOfWays,
- *   sides: import("./experiment.js").Side[] }} properties
+ *   sides: import("./experiment_request.js").Side[] }} properties
  */
 function CollapseCurves({ page, answer, curves, sides }) {
   const [share, setShare] = useState(0);
@@ -127,7 +127,7 @@ function shownOf({ shares, values }, way, place) {
   return { axis: { span: [0, 1], logarithmic: false }, curves: [{ place, x: shares, y: values[place], limit }] };
 }
 
-/** @type {(curves: CurvesOfWays, sides: import("./experiment.js").Side[]) => import("../downloads.js").Rows} */
+/** @type {(curves: CurvesOfWays, sides: import("./experiment_request.js").Side[]) => import("../downloads.js").Rows} */
 const csvOf = ({ shares, spread, values }, sides) => [
   ["share", "spread", ...values.map((_one, place) => labelOf(sides, place))],
   ...shares.map((share, i) => [share, spread[i], ...values.map((line) => line[i] ?? "")]),

@@ -3,8 +3,8 @@ import { heightsOf } from "../../../kit/axis.js";
 import { themeColour } from "../../../kit/colours.js";
 import { letterOf } from "../../../kit/loss_legend.js";
 import { show } from "../../../kit/number_format.js";
-import { Plot } from "../../../kit/plot.js";
 import { axisOver, band } from "../../../kit/plotly.js";
+import { Plot } from "../../../kit/plotly_component.js";
 import { h } from "../../../kit/preact_view.js";
 import { useMemo } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
@@ -29,7 +29,7 @@ const HEIGHT = 236;
 const FILE_WIDTH = 420; // pixels of a panel in a file
 const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 
-/** @typedef {import("../../../kit/plot.js").PlotlyChart} PlotlyChart */
+/** @typedef {import("../../../kit/plotly_component.js").PlotlyChart} PlotlyChart */
 
 /**
  * The traces of a curve: the band it lies in, the line it tends to, itself with its letter, its dot.

@@ -7,10 +7,10 @@ import { numbered } from "../../../kit/state_link.js";
 import { useMemo } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
-/** @typedef {import("./experiment.js").Side} Side */
+/** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../../../wire").Landscapes} Answer */
 /** @typedef {ReturnType<typeof landscapesIn>} ReadLandscapes */
 
@@ -19,7 +19,7 @@ const HEADS = ["landscape.lowest", "landscape.highest", "compare.vary.comparison
 
 /** @param {{ page: ComparePage }} properties */
 export function LandscapeExperiment({ page }) {
-  /** @type {import("./experiment.js").Experiment<Answer>} */
+  /** @type {import("./experiment_request.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "landscape", {});
   const { answer, sides } = experiment;
   const landscapes = useMemo(() => answer && landscapesIn(answer), [answer]);

@@ -12,9 +12,9 @@ import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { ExperimentOptions } from "../section_options.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
 
-/** @typedef {import("./experiment.js").Side} Side */
+/** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../wire").Pieces} Pieces */
 /** @typedef {{ place: number, canvas: HTMLCanvasElement, width: number, height: number }} Drawn */
@@ -32,7 +32,7 @@ export function Mechanics({ page }) {
   const [averaged, setAveraged] = useState(false);
   const { way, size } = page.store.state;
   const canAverage = way === "micro";
-  /** @type {import("./experiment.js").Experiment<import("../../../wire").ExperimentSides>} */
+  /** @type {import("./experiment_request.js").Experiment<import("../../../wire").ExperimentSides>} */
   const experiment = useExperiment(page, "mechanics", { way, size, average: averaged && canAverage });
   const { answer, sides } = experiment;
   return group(

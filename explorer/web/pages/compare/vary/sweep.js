@@ -12,14 +12,14 @@ import { parameterName, say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { ExperimentOptions } from "../section_options.js";
 import { Curves, Scrub, sheet } from "./curves.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
 import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_parameter.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../kit/types").Span} Span */
 /** @typedef {import("../../../wire").SweptCurves} Swept */
 /** @typedef {import("../../../wire").ExperimentSides} Answer */
-/** @typedef {import("./experiment.js").Side} Side */
+/** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("./sweep_parameter.js").Along} Along */
 /** @typedef {"loss" | "over_scale" | "gradient" | "effective" | "hardest" | "suspects"} Name */
 /** @typedef {{ name: Name, write?: (value: number) => string, logarithmic?: boolean, range?: Span }} Panel */
@@ -60,7 +60,7 @@ export function Sweep({ page }) {
     const { [alongs[place]?.name ?? ""]: _moved, ...stay } = chosen;
     return { ...others, stay };
   });
-  /** @type {import("./experiment.js").Experiment<Answer>} */
+  /** @type {import("./experiment_request.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "sweep", options, dependsOn);
   const { answer, sides } = experiment;
   const sweep = useMemo(() => answer && sweepIn(page, answer, sides, axis), [answer]);

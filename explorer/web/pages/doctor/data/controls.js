@@ -4,7 +4,7 @@ import { registered } from "../../../kit/loss_finder.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/server.js";
-import { groupsOf } from "../../../kit/sidebar_parts.js";
+import { groupsOf } from "../../../kit/sidebar_components.js";
 import { say } from "../../../kit/words.js";
 import { Columns } from "./columns.js";
 import { draftSlider, fileOf } from "./source.js";

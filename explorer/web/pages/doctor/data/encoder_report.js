@@ -4,8 +4,8 @@ import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
-import { Lines, listed } from "../finding.js";
-import { DataFault, RowTable, Searched } from "./findings.js";
+import { Lines, listed } from "../finding_card.js";
+import { DataFault, RowTable, Searched } from "./finding_evidence.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
 

@@ -3,9 +3,9 @@ import { Fold } from "../../../kit/components.js";
 import { grouped } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { Lines, listed } from "../finding.js";
+import { Lines, listed } from "../finding_card.js";
 import { EncoderReport } from "./encoder_report.js";
-import { DataFault, Searched } from "./findings.js";
+import { DataFault, Searched } from "./finding_evidence.js";
 import { SuitableLosses } from "./suitable_losses.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
@@ -32,7 +32,7 @@ export function DataReport({ page: { data } }) {
 /** @param {{ text: string }} properties */
 const About = ({ text }) => h("p.lp-about", { "aria-live": "polite" }, text);
 
-/** @typedef {import("./findings.js").Finding} Finding */
+/** @typedef {import("./finding_evidence.js").Finding} Finding */
 
 /** @param {{ about: string, findings: Finding[] }} properties */
 const Findings = ({ about, findings }) =>

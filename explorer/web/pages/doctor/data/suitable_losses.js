@@ -3,7 +3,7 @@ import { Fold } from "../../../kit/components.js";
 import { h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { Lines } from "../finding.js";
+import { Lines } from "../finding_card.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
 /** @typedef {import("../../../wire").FittingLoss} Fitting */

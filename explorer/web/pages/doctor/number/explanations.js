@@ -5,7 +5,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
 import { parameterName, say, titleOf } from "../../../kit/words.js";
-import { Card } from "../finding.js";
+import { Card } from "../finding_card.js";
 
 /** @typedef {import("../../../wire").NumberFinding} Finding */
 /** @typedef {import("../../../wire").ExplainedLoss} Fitting */

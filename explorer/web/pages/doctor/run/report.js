@@ -6,7 +6,7 @@ import { lineChart } from "../../../kit/line_chart.js";
 import { grouped } from "../../../kit/number_format.js";
 import { group, h, hosted } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
-import { Card, Fault, Lines, listed } from "../finding.js";
+import { Card, Fault, Lines, listed } from "../finding_card.js";
 
 /** @typedef {import("../../../wire").ExaminedRunLog} Found */
 /** @typedef {Pick<Found, "drawn" | "collapse" | "floor">} Curves */

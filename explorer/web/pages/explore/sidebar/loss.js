@@ -5,13 +5,13 @@ import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/convention_formula.js";
 import { reveal } from "../../../kit/dom.js";
 import { guideWords, teacherWords } from "../../../kit/guide_and_teacher.js";
-import { LossCombination } from "../../../kit/loss_combination.js";
-import { carriedOver } from "../../../kit/loss_sums.js";
+import { LossCombination } from "../../../kit/loss_sum_fields.js";
+import { carriedOver } from "../../../kit/loss_sum_names.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/redaction.js";
 import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
-import { groupsOf } from "../../../kit/sidebar_parts.js";
+import { groupsOf } from "../../../kit/sidebar_components.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
 

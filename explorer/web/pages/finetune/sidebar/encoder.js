@@ -5,7 +5,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/server.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, NumberBox, TextBox, Wrong } from "../fields.js";
+import { Button, Note, NumberBox, TextBox, Wrong } from "../plan_fields.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
 

@@ -2,15 +2,15 @@
 // the encoder, and the other losses to train.
 
 import { Fold, LossSelect, Select } from "../../../kit/components.js";
-import { LossCombination } from "../../../kit/loss_combination.js";
-import { aboutOf } from "../../../kit/loss_sums.js";
+import { LossCombination } from "../../../kit/loss_sum_fields.js";
+import { aboutOf } from "../../../kit/loss_sum_names.js";
 import { pageData } from "../../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../../kit/parameter_trials.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { Button, Note, NumberBox, TextBox, Wrong } from "../fields.js";
+import { Button, Note, NumberBox, TextBox, Wrong } from "../plan_fields.js";
 import { lossOf } from "../plan_names.js";
 import { agreedName } from "./encoder.js";
 

@@ -6,7 +6,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";
 import { say } from "../../../kit/words.js";
-import { Note, NumberBox } from "../fields.js";
+import { Note, NumberBox } from "../plan_fields.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
 /** @typedef {import("../../../wire").RecordedPlan} Plan */

@@ -2,7 +2,7 @@
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, Wrong } from "../fields.js";
+import { Button, Note, Wrong } from "../plan_fields.js";
 import { encoderOf, lossOf } from "../plan_names.js";
 
 /** @typedef {import("../state.js").FinetunePage} FinetunePage */

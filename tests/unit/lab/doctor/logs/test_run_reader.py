@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.logs.findings import single_loss_if_known
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_content, read_run
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.sentence_transformers import PrismCallback
-from lossprism.losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 from tests.sentences import raises_problem
 from tests.tiny import static_model
 from tests.unit.losses.test_callback import BATCH, rows, trained

@@ -1,0 +1,202 @@
+"""Requests of the experiments of the Compare page.
+
+Each answer has an entry for each loss, in their order: its result, or the problem that prevented
+it. A problem of one loss leaves the others as they are.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+
+import torch
+
+from lossprism.explorer.core.batch import Batch, make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.compare import batch_change_effects as changes
+from lossprism.explorer.lab.compare import batch_splitting_methods as batch_mechanics
+from lossprism.explorer.lab.compare import floating_point_precision as types
+from lossprism.explorer.lab.compare import vector_collapse
+from lossprism.explorer.lab.compare.loss_comparison import CELL_BYTES
+from lossprism.explorer.lab.landscape.landscape import Landscapes, landscapes
+from lossprism.explorer.runtime import jobs, validation
+from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.number_format import json_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.resource_checks import check_cells, check_matrices
+from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.web.page_requests import served
+from lossprism.explorer.web.pages.compare.experiment_responses import (
+    Averaged,
+    ChangedLoss,
+    ChangedState,
+    Collapsing,
+    CollapsingSides,
+    ExperimentSide,
+    ExperimentSides,
+    Found,
+    Pieces,
+    PreciseRow,
+    PreciseRows,
+)
+from lossprism.explorer.web.pages.compare.requests import scenarios_in
+from lossprism.explorer.web.pages.explore.request_scenario import SendRows
+
+# Rows and columns of a matrix that are drawn.
+MAX_CELLS = 256
+
+Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides | Landscapes]
+
+
+def experiment(
+    name: str, run: Experiment, answers: object = ExperimentSides
+) -> Callable[[object], object]:
+    """Serve `run(request, batch, scenarios)` under a name: {scenario, sides, rows?, …} →
+    `answers`."""
+
+    def answer(request: Json) -> ExperimentSides | Landscapes | SendRows:
+        found = scenarios_in(request)
+        if found is None:
+            return SendRows()
+        scenario, scenarios = found
+        return run(request, make_batch(scenario.data, scenario.rules), scenarios)
+
+    return served(name, answer, answers | SendRows)  # type: ignore[operator]
+
+
+def sides_of(
+    scenarios: Sequence[Scenario], batch: Batch, find: Callable[[Scenario], Found | None]
+) -> list[ExperimentSide]:
+    """Return what `find` returns for each loss, or the problem that it raises."""
+    sides: list[ExperimentSide] = []
+    with jobs.in_turn():
+        check_matrices(len(batch), CELL_BYTES)
+        for done, scenario in enumerate(scenarios):
+            jobs.step("sides", done + 1, len(scenarios))
+            try:
+                sides.append(ExperimentSide(find(scenario), None))
+            except Problem as problem:
+                sides.append(ExperimentSide(None, problem))
+    return sides
+
+
+# ---- A batch in pieces
+
+
+def _mechanics(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+    """{way, size, average: whether over all ways to cut the batch} → `Pieces` of each loss."""
+    way = validation.one_of(batch_mechanics.WAYS)(request.get("way"), "way")
+    size = validation.integer(request.get("size"), "size")
+    average = validation.of_type(bool)(request.get("average", False), "average")
+    check_cells(len(batch), len(scenarios) * batch_mechanics.times(way, size, len(batch), average))
+
+    def find(scenario: Scenario) -> Pieces:
+        e = explore(scenario, batch)
+        cut = batch_mechanics.mechanics(e, way, size)
+        over_all = average and way == "micro"
+        return _pieces(cut, batch_mechanics.expected_of_parts(e, size) if over_all else None)
+
+    return ExperimentSides(sides_of(scenarios, batch, find))
+
+
+def _pieces(
+    mechanics: batch_mechanics.Mechanics, average: batch_mechanics.Expected | None
+) -> Pieces:
+    rows, columns = mechanics.cells.shape
+    shown = mechanics.cells[:MAX_CELLS, :MAX_CELLS]
+    return as_answer(
+        Pieces,
+        mechanics,
+        cells=packed(shown, torch.uint8),
+        shape=tuple(shown.shape),
+        all=(rows, columns),
+        average=average and as_answer(Averaged, average),
+    )
+
+
+# ---- Types of numbers
+
+
+def _precision(_request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+    """{} → `PreciseRows` of each loss."""
+
+    def find(scenario: Scenario) -> PreciseRows:
+        precision = types.precision(explore(scenario, batch))
+        return PreciseRows([as_answer(PreciseRow, one) for one in precision])
+
+    return ExperimentSides(sides_of(scenarios, batch, find))
+
+
+# ---- Another batch
+
+
+def _what_if(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+    """{change, pair, by} → `ChangedLoss` of each loss."""
+    kind = validation.one_of(changes.KINDS)(request.get("change"), "change")
+    pair = validation.integer(request.get("pair"), "pair")
+    by = validation.finite(request.get("by"), "by")
+    changed = changes.changed_batch(batch, changes.Change(kind, pair, by))
+    find = functools.partial(_effect, batch=batch, changed=changed, kind=kind)
+    return ExperimentSides(sides_of(scenarios, batch, find))
+
+
+def _effect(scenario: Scenario, *, batch: Batch, changed: Batch, kind: changes.Kind) -> ChangedLoss:
+    effect = changes.effect_of(scenario, batch, changed, kind)
+    before, after = effect.before, effect.after
+    return as_answer(
+        ChangedLoss,
+        effect,
+        before=_state(before.loss, before.gradient, effect.floor_before, effect.collapse_before),
+        after=after
+        and _state(after.loss, after.gradient, effect.floor_after, effect.collapse_after),
+    )
+
+
+def _state(loss: float, gradient: float, *references: float | None) -> ChangedState:
+    return ChangedState(json_number(loss), json_number(gradient), *map(json_number, references))
+
+
+# ---- How far collapsed
+
+
+def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> CollapsingSides:
+    """{points} → `Collapsing` of each loss."""
+    points = validation.integer(request.get("points", vector_collapse.POINTS), "points")
+    check_cells(len(batch), len(scenarios) * points)
+    with jobs.in_turn():
+        path = vector_collapse.path_of(batch, points)
+        cosines = path.at(0).scores
+        return CollapsingSides(
+            sides_of(scenarios, batch, functools.partial(_way, path)),
+            by_cosines=batch.given is not None and not torch.allclose(batch.given, cosines),
+            shares=packed(torch.tensor(path.shares)),
+            spread=packed(torch.tensor(path.spread)),
+        )
+
+
+def _way(path: vector_collapse.Path, scenario: Scenario) -> Collapsing:
+    way = vector_collapse.way_along(path, scenario)
+    return as_answer(
+        Collapsing,
+        way,
+        values=packed(torch.tensor(way.values)),
+        start=json_number(way.values[0]),
+        least=json_number(min(way.values)),
+    )
+
+
+# ---- Over two scores
+
+
+def _landscape(_request: Json, batch: Batch, scenarios: list[Scenario]) -> Landscapes:
+    """{} → the landscape of each loss, with the comparisons of the batch."""
+    with jobs.in_turn():
+        return landscapes(scenarios, "", batch)
+
+
+EXPERIMENTS = [
+    experiment("mechanics", _mechanics),
+    experiment("precision", _precision),
+    experiment("what_if", _what_if),
+    experiment("collapse", _collapse, CollapsingSides),
+    experiment("landscape", _landscape, Landscapes),
+]

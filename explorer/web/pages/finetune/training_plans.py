@@ -1,0 +1,208 @@
+"""Plans sent by the Fine-tune page, with their data found on the server."""
+
+import dataclasses
+import inspect
+from dataclasses import dataclass
+from typing import cast
+
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.training import new_file_evaluation
+from lossprism.explorer.lab.training.data import data_of_scenario
+from lossprism.explorer.lab.training.pair_sources import held_out_of
+from lossprism.explorer.lab.training.plan import RANGES, TrainingData, TrainingPlan
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.runtime.validation import misfit, of_type, one_of
+from lossprism.explorer.sources import pairs_from_tables
+from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.sources.synthetic_pairs import PRACTICE, practice_pairs
+from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.text_encodings import offered, previews
+from lossprism.explorer.web.page_requests import Nothing
+from lossprism.losses import LOSSES
+
+# What a plan of the page says of its data, by source; the rest stays with the page. Files are
+# named by the digest of an upload, so that nobody reads another file of this computer.
+SHARED = ("held_out_share", "augment", "most")
+ENTRIES = {
+    "practice": (),
+    "link": (),
+    "example": ("example",),
+    "file": (
+        "file",
+        "name",
+        "columns",
+        "encoding",
+        "alternatives",
+        "held_out_file",
+        "held_out_name",
+    ),
+    "hub": ("hub", "split"),
+}
+
+
+def read_plan(chosen: object) -> TrainingPlan:
+    """The plan that the page sends, with its data found on the server."""
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
+        raise misfit("plan", chosen)
+    plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
+    if not str(plan.get("encoder", EMBEDDED)).strip():
+        raise Problem("training_no_encoder", about="encoder")
+    spec = LOSSES.get(str(plan.get("loss")))
+    if spec and spec.group == "own":
+        plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
+    new_plan = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
+    return dataclasses.replace(new_plan, data=_found(new_plan.data, chosen["data"]))
+
+
+def _shared(sent: dict) -> Json:
+    source = one_of(tuple(ENTRIES))(sent.get("source"), "data.source")
+    names = (*SHARED, *ENTRIES[source])
+    return {name: sent[name] for name in names if name in sent}
+
+
+def _found(known: TrainingData, sent: dict) -> TrainingData:
+    where = sent["source"]
+    if where == "practice":
+        name = one_of(tuple(PRACTICE))(sent.get("practice"), "data.practice")
+        rows = tuple((first, second, typed(label)) for first, second, label in practice_pairs(name))
+        return dataclasses.replace(known, source="rows", name=name, rows=rows)
+    if where == "link":
+        linked = data_of_scenario(scenario_of(sent).data)
+        taken = {"name": linked.name, "rows": linked.rows, "teacher": linked.teacher}
+        return dataclasses.replace(known, source="rows", **taken)
+    if where == "file":
+        files = {"file": _uploaded(known.file, "file")}
+        if known.held_out_file:
+            files["held_out_file"] = _uploaded(known.held_out_file, "held_out_file")
+        return dataclasses.replace(known, source="file", **files)
+    if where == "hub" and not known.hub.strip():
+        raise Problem("training_no_hub_id")
+    return dataclasses.replace(known, source=where)
+
+
+def scenario_of(sent: dict) -> Scenario:
+    """Return the scenario of a link of the Explore page."""
+    link = str(sent.get("link", "")).strip()
+    if not link:
+        raise Problem("training_no_link")
+    return Scenario.from_link(link)
+
+
+# Uploads
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """In which encoding a file was read ("" where that is unclear), and those it could be read
+    in, the likeliest first, each with how its first words would read."""
+
+    encoding: str
+    encodings: list[tuple[str, str]]
+    file: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Upload(Encoded):
+    """A file that was handed in: its token, its columns, which of them serve, of which nothing is
+    read, how many pairs."""
+
+    columns: list[str]
+    chosen: dict[str, str]
+    unread: list[str]
+    used: int
+    labelled: bool
+    inference: bool
+    notes: list[ReadingNote]
+    total: int
+
+
+@dataclass(frozen=True)
+class UploadUndecided(Encoded):
+    """A file whose columns, or whose encoding, are to be chosen from."""
+
+    problem: Problem
+    columns: list[str]
+    chosen: dict[str, str]
+
+
+def _uploaded(token: str, where: str) -> str:
+    """The path of an upload, by the digest of its content."""
+    if not token:
+        raise Problem("training_no_file")
+    if not uploads.is_digest(token):
+        raise misfit(f"data.{where}", token)
+    path = uploads.find(token)
+    if path is None:
+        raise Problem("training_file_gone")
+    return str(path)
+
+
+def uploaded_pairs(chosen: object) -> new_file_evaluation.Unseen:
+    """The pairs of an upload, {file: token, name, columns, encoding}."""
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("columns") or {}, dict):
+        raise misfit("on", chosen)
+    columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
+    path = _uploaded(str(chosen.get("file") or ""), "file")
+    encoding = str(chosen.get("encoding") or "")
+    return new_file_evaluation.read(path, uploads.name_in(chosen), columns, encoding)
+
+
+def hand_in(request: object) -> Upload | UploadUndecided:
+    """A file, as `uploads.hand_in` takes it → its digest, with what `describe_file` says of it."""
+    digest, name = uploads.hand_in(request)
+    if not digest:  # a piece of a file, which this page sends whole
+        return cast("Upload", Nothing())
+    return describe_file({"file": digest, "name": name})
+
+
+def describe_file(request: dict) -> Upload | UploadUndecided:
+    """{file: token, name, columns?, encoding?, held_out?} → its columns, which of them serve, how
+    many pairs it has. One that is `held_out` is read as a training on the columns reads it."""
+    token, name = str(request.get("file")), uploads.name_in(request)
+    path = _uploaded(token, "file")
+    chosen = of_type(dict)(request.get("columns") or {}, "columns")
+    columns = {str(role): str(column) for role, column in chosen.items()}
+    encoding, content = str(request.get("encoding") or ""), uploads.read(token, name)
+    most = int(RANGES["most"][1])
+    how = {"columns": tuple(columns.items()), "encoding": encoding, "most": most}
+    try:
+        if request.get("held_out"):
+            table = held_out_of(TrainingData(held_out_file=path, held_out_name=name, **how))
+        else:
+            table = pairs_from_tables.read_table(
+                content, name, **{**how, "columns": columns or None}
+            )
+    except Problem as problem:
+        if problem.about == "encoding":
+            return UploadUndecided("", previews(content), token, name, problem, [], {})
+        if problem.about not in CHOOSE_COLUMNS:
+            raise
+        grid = read_grid(content, name, None, encoding=encoding, chosen=columns.values())
+        return UploadUndecided(
+            encoding=grid.encoding,
+            encodings=offered(lambda: content, grid.encoding, encoding),
+            file=token,
+            name=name,
+            problem=problem,
+            columns=list(grid.columns),
+            chosen={**dict.fromkeys(PAIR_ROLES, ""), **columns},
+        )
+    return as_answer(
+        Upload,
+        table,
+        encodings=offered(lambda: content, table.encoding, encoding),
+        file=token,
+        name=name,
+        columns=list(table.columns),
+        chosen={**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
+        unread=[one for one in table.unread if one not in table.vectors],
+        used=len(table.pairs),
+        labelled=table.pairs.labelled,
+        notes=list(reading_notes(table)),
+    )
