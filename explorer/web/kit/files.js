@@ -121,7 +121,8 @@ function cellOf(value) {
   if (typeof value === "number") return String(value);
   const isNumber = value === "-inf" || Number.isFinite(Number(value));
   const plain = /^[=+\-@\t\r]/.test(value) && !isNumber ? `'${value}` : value;
-  return /[",\r\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
+  const needsMarks = /[\x22,\r\n]/.test(plain); // \x22: a quotation mark, which stands twice inside a pair of them
+  return needsMarks ? `\x22${plain.replace(/\x22/g, "$&$&")}\x22` : plain;
 }
 
 /**
