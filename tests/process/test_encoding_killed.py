@@ -21,10 +21,10 @@ PATIENCE = 900  # seconds, on a machine that has other things to do
 ENCODE = """
 import sys
 import numpy as np
-from lossprism.explorer.lab.large import encoded_similarities
+from lossprism.explorer.lab.large import encoder_pair_scores
 from lossprism.explorer.sources.encoders import locate
 
-encoded_similarities.PART = int(sys.argv[4])
+encoder_pair_scores.PART = int(sys.argv[4])
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
 half = len(lines) // 2
 
@@ -33,7 +33,7 @@ def heard(done, total):
     sys.stdin.readline()  # it goes on at a command
 
 halves = lines[:half], lines[half:]
-found = encoded_similarities.encoded(*halves, locate(sys.argv[2]), heard, with_vectors=False)
+found = encoder_pair_scores.encoded(*halves, locate(sys.argv[2]), heard, with_vectors=False)
 np.save(sys.argv[3], np.stack([found.cosines, found.angles]))
 """
 

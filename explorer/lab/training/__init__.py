@@ -4,15 +4,16 @@ Its interface (the page, the command line and the API use nothing else):
 
     from lossprism.explorer.lab.training.plan import TrainingPlan, TrainingData  # the plan of a run
     from lossprism.explorer.lab.training.run_control import Runs, estimate  # running it
-    from lossprism.explorer.lab.training import rank_changes, run_comparison, takeaway
-    from lossprism.explorer.lab.training import unseen_pairs  # on a user's file
+    from lossprism.explorer.lab.training import rank_changes, run_comparison, run_downloads
+    from lossprism.explorer.lab.training import new_file_evaluation  # on a user's file
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
     name = runs.start(plan)                # queued at once, raises Problem where it cannot run
     runs.status(name, offset=0)            # see below; poll with the returned offset
     runs.pause(name); runs.resume(name); runs.stop(name); runs.delete(name)
     runs.listed()                          # the status of every run, newest first, no records
-    run_comparison.table(runs, names, unseen_pairs.read(file, name))    # on a file; else held out
+    unseen = new_file_evaluation.read(file, name)
+    run_comparison.table(runs, names, unseen)  # on a file; without it, on held-out pairs
     estimate(plan, is_needed=…)            # seconds, from two trial steps in a process of its own
                                            # (takes as long as they and its start); None once
                                            # `is_needed()`, called all the while, is False

@@ -251,7 +251,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("lever_range", {**named, "parameter": "scale"}, request_scenario.SendRows)
     opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
     server.ask("second_opinion", opinion, exploring.Opinion)
-    monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [training_plans[0].loss])
+    monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])
     server.ask("trials", {"scenario": {}, "parameter": ""}, Started)
     server.ask("chart", CHART, Text)
     for what in (*TAKEAWAYS, *PICTURES):

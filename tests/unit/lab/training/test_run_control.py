@@ -32,20 +32,20 @@ from tests.unit.lab.training.conftest import corpus
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
 
 
-def test_runs_are_listed_the_newest_first(run_control):
+def test_runs_are_listed_the_newest_first(runs):
     """Also those that began within one second, whatever their losses are called."""
     names = []
     for loss in ("triplet", "cosent", "info_nce", "circle"):
-        run = run_control.prepare(TrainingPlan(**PLAN, loss=loss), corpus())
+        run = runs.prepare(TrainingPlan(**PLAN, loss=loss), corpus())
         run.take_ticket(os.getpid())
         names.append(run.name)
         assert run.config.version == VERSION
-    assert [status.id for status in run_control.listed()] == names[::-1]
+    assert [status.id for status in runs.listed()] == names[::-1]
 
 
-def test_a_run_that_has_ended_has_all_its_records(run_control, monkeypatch):
+def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
     """Whoever hears that a run has ended asks no more."""
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     run.set_stage("training")
     run.log.write_text('{"kind": "step", "step": 1, "seconds": 1}\n', encoding="utf-8")
@@ -59,34 +59,34 @@ def test_a_run_that_has_ended_has_all_its_records(run_control, monkeypatch):
         return found
 
     monkeypatch.setattr(RunFolder, "records_from", ends_meanwhile)
-    first = run_control.status(run.name)
+    first = runs.status(run.name)
     assert first.state == "training"
-    rest = run_control.status(run.name, first.offset)
+    rest = runs.status(run.name, first.offset)
     assert rest.state == "finished"
     assert [record.step for record in first.records + rest.records] == [1, 2]
 
 
-def test_a_full_disk_ends_the_run_with_a_sentence(run_control, monkeypatch):
+def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
     from lossprism.explorer.lab.training.trainer_callback import Recorder
 
     def full(self):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Recorder, "flush", full)
-    run = run_control.prepare(TrainingPlan(**PLAN, steps=5), corpus())
+    run = runs.prepare(TrainingPlan(**PLAN, steps=5), corpus())
     run.take_ticket(os.getpid())
     assert worker.work(run) == 1
-    status = run_control.status(run.name)
+    status = runs.status(run.name)
     assert status.state == "failed"
     assert status.problem.key == "problem.training_disk_full"
     assert str(run.path) in status.problem.values["folder"]
 
 
-def test_a_folder_that_is_no_encoder_is_refused_at_once(run_control, tmp_path):
+def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
     (tmp_path / "notes.txt").write_text("no model", encoding="utf-8")
     with raises_problem("encoder_no_model"):
-        run_control.start(TrainingPlan(encoder=str(tmp_path)), corpus())
-    assert run_control.listed() == []
+        runs.start(TrainingPlan(encoder=str(tmp_path)), corpus())
+    assert runs.listed() == []
 
 
 def test_a_root_that_cannot_be_written_is_reported(tmp_path):
@@ -113,9 +113,9 @@ def test_a_run_sees_one_gpu(device, visible, expected):
 
 
 @pytest.mark.parametrize("name", ["../x", "", "a/b", None, "nowhere"])
-def test_names_from_strangers(name, run_control):
+def test_names_from_strangers(name, runs):
     with raises_problem("training_no_run"):
-        run_control.status(name)
+        runs.status(name)
 
 
 def test_a_crash_at_any_byte_of_the_log_loses_that_line_only(tmp_path):
@@ -170,46 +170,46 @@ def test_any_offset_gives_whole_records(tmp_path):
 # ---- What overlaps -------------------------------------------------------------------------------
 
 
-def ended(run_control, state="finished"):
+def ended(runs, state="finished"):
     """A run that seems to have ended."""
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     run.set_stage(state)
     return run.name
 
 
-def test_a_run_leaves_at_once(run_control, monkeypatch):
+def test_a_run_leaves_at_once(runs, monkeypatch):
     """Whoever reads it while its files are deleted finds no run, and no half of one."""
-    name, seen = ended(run_control), []
+    name, seen = ended(runs), []
 
     def looked_at(path, own=shutil.rmtree, **how):
         for ask in (
-            run_control.status,
-            run_control.history,
-            run_control.folder,
-            run_control.stop,
-            run_control.delete,
+            runs.status,
+            runs.history,
+            runs.folder,
+            runs.stop,
+            runs.delete,
         ):
             with raises_problem("training_no_run"):
                 ask(name)
-        seen.append((run_control.listed(), run_control.busy()))
+        seen.append((runs.listed(), runs.busy()))
         own(path, **how)
 
     monkeypatch.setattr(shutil, "rmtree", looked_at)
-    run_control.delete(name)
+    runs.delete(name)
     assert seen == [([], False)] * 2  # its files, and what was packed of it
-    assert list(run_control.root.iterdir()) == []
+    assert list(runs.root.iterdir()) == []
 
 
-def test_a_run_that_leaves_while_all_are_looked_at_is_passed_over(run_control, monkeypatch):
-    gone = RunFolder(run_control.root / "20260101-000000-cosent-gone")
+def test_a_run_that_leaves_while_all_are_looked_at_is_passed_over(runs, monkeypatch):
+    gone = RunFolder(runs.root / "20260101-000000-cosent-gone")
     monkeypatch.setattr(runs_module, "all_runs", lambda root: [gone])
-    assert not run_control.busy()
-    assert run_control.listed() == []
+    assert not runs.busy()
+    assert runs.listed() == []
 
 
-def test_two_who_resume_a_run_get_one_process(run_control, monkeypatch):
-    name, begun = ended(run_control, "stopped"), []
+def test_two_who_resume_a_run_get_one_process(runs, monkeypatch):
+    name, begun = ended(runs, "stopped"), []
     both = threading.Barrier(2)
 
     def spawn(self, run):
@@ -219,7 +219,7 @@ def test_two_who_resume_a_run_get_one_process(run_control, monkeypatch):
 
     def resume():
         both.wait()
-        run_control.resume(name)
+        runs.resume(name)
 
     monkeypatch.setattr(Runs, "_spawn", spawn)
     asking = [threading.Thread(target=resume) for _ in range(2)]
@@ -230,7 +230,7 @@ def test_two_who_resume_a_run_get_one_process(run_control, monkeypatch):
     assert begun == [name]
 
 
-def test_a_run_starts_while_another_process_comes_or_goes(run_control, monkeypatch):
+def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
     known = {}
 
     def other():
@@ -240,16 +240,16 @@ def test_a_run_starts_while_another_process_comes_or_goes(run_control, monkeypat
     monkeypatch.setattr(runs_module, "_processes", known)
     process = SimpleNamespace(pid=os.getpid(), poll=lambda: None)
     monkeypatch.setattr(runs_module.subprocess, "Popen", lambda *given, **more: process)
-    name = run_control.start(TrainingPlan(**PLAN), corpus())
-    assert run_control.status(name).state == "queued"
-    assert known.keys() == {"one", "another", run_control.folder(name).path}
+    name = runs.start(TrainingPlan(**PLAN), corpus())
+    assert runs.status(name).state == "queued"
+    assert known.keys() == {"one", "another", runs.folder(name).path}
 
 
 @pytest.mark.parametrize("apart", [1.5, -3.0, 3600.0, -86400.0])
-def test_a_clock_that_is_set_ends_no_run(run_control, apart, monkeypatch):
+def test_a_clock_that_is_set_ends_no_run(runs, apart, monkeypatch):
     """Linux moves the boot and the start of a process with its clock; other systems keep the start
     and may move the boot."""
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     born, booted = psutil.Process().create_time(), psutil.boot_time()
     for moved_start, moved_boot in ((apart, apart), (0.0, apart), (0.0, 0.0)):
@@ -259,8 +259,8 @@ def test_a_clock_that_is_set_ends_no_run(run_control, apart, monkeypatch):
         assert run.is_alive
 
 
-def test_another_process_of_its_number_is_not_the_run(run_control):
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+def test_another_process_of_its_number_is_not_the_run(runs):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     state = run.state
     assert run.is_alive
@@ -273,8 +273,8 @@ def test_another_process_of_its_number_is_not_the_run(run_control):
         assert run.is_alive == alive
 
 
-def test_an_ended_process_is_not_the_run(run_control):
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+def test_an_ended_process_is_not_the_run(runs):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     none = next(number for number in range(2**22, 1, -1) if not psutil.pid_exists(number))
     run.write("state.json", replace(run.state, process=none))
@@ -282,21 +282,21 @@ def test_an_ended_process_is_not_the_run(run_control):
 
 
 @pytest.mark.parametrize(("free", "key"), [(2**19, "disk_full"), (2**30, "crashed")])
-def test_what_cannot_be_written_on_a_full_disk_says_so(run_control, monkeypatch, free, key):
+def test_what_cannot_be_written_on_a_full_disk_says_so(runs, monkeypatch, free, key):
     """Torch tells of a file that it could not write, and not why."""
-    run = run_control.folder(ended(run_control))
+    run = runs.folder(ended(runs))
     monkeypatch.setattr(worker.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
     problem = worker._problem(run, RuntimeError("file write failed"))
     assert problem.key == f"problem.training_{key}"
 
 
-def test_a_problem_of_an_earlier_version_is_shown_in_full(run_control):
+def test_a_problem_of_an_earlier_version_is_shown_in_full(runs):
     """It was written without what it is about."""
-    name = ended(run_control, "failed")
+    name = ended(runs, "failed")
     problem = {"key": "problem.training_disk_full", "values": {"folder": "/runs", "free": 3}}
-    run = run_control.folder(name)
+    run = runs.folder(name)
     run.write("state.json", {**vars(run.state), "problem": problem})
-    assert run_control.status(name).problem.to_json() == {**problem, "about": ""}
+    assert runs.status(name).problem.to_json() == {**problem, "about": ""}
 
 
 GARBAGE = (b"", b"\x00" * 64, b"\xff\xfe{", b"[]", b"{}", b'{"state": "training"', b"null")
@@ -304,10 +304,10 @@ GARBAGE = (b"", b"\x00" * 64, b"\xff\xfe{", b"[]", b"{}", b'{"state": "training"
 
 @pytest.mark.parametrize("file", ["state.json", "config.json", "owner.json"])
 @pytest.mark.parametrize("spoilt", GARBAGE)
-def test_a_damaged_run_keeps_no_other_from_its_work(run_control, file, spoilt, capsys):
-    whole, broken = ended(run_control), ended(run_control)
-    (run_control.folder(broken).path / file).write_bytes(spoilt)
-    seen = [status.id for status in run_control.listed()]
+def test_a_damaged_run_keeps_no_other_from_its_work(runs, file, spoilt, capsys):
+    whole, broken = ended(runs), ended(runs)
+    (runs.folder(broken).path / file).write_bytes(spoilt)
+    seen = [status.id for status in runs.listed()]
     output = capsys.readouterr().err
     if file == "owner.json":  # at home nobody asks whose it is
         assert set(seen) == {whole, broken}
@@ -316,36 +316,36 @@ def test_a_damaged_run_keeps_no_other_from_its_work(run_control, file, spoilt, c
         damaged = pattern_of("problem.training_damaged", file=file, name=broken)
         assert len(damaged.findall(output)) == 1
         with raises_problem("training_damaged", file=file, name=broken):
-            run_control.status(broken)
-    assert not run_control.busy()
-    next_one = run_control.prepare(TrainingPlan(**PLAN), corpus())
+            runs.status(broken)
+    assert not runs.busy()
+    next_one = runs.prepare(TrainingPlan(**PLAN), corpus())
     next_one.take_ticket(os.getpid())
     assert next_one.runs_ahead() == 0
 
 
 @pytest.mark.parametrize("file", ["state.json", "config.json", "owner.json"])
-def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(run_control, file, monkeypatch):
+def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(runs, file, monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     key = new_key()
     with as_visitor(key):
-        broken, whole = run_control.folder(ended(run_control)), ended(run_control)
+        broken, whole = runs.folder(ended(runs)), ended(runs)
     (broken.path / file).write_bytes(b"\x00")
     with as_visitor(new_key()):
-        assert run_control.listed() == []
+        assert runs.listed() == []
         with raises_problem("training_no_run"):
-            run_control.status(broken.name)
-    run_control.drop_old()
+            runs.status(broken.name)
+    runs.drop_old()
     assert broken.path.exists()
     os.utime(broken.path / "state.json", (1e6, 1e6))
-    run_control.drop_old()
+    runs.drop_old()
     assert not broken.path.exists()
     with as_visitor(key):
-        assert [status.id for status in run_control.listed()] == [whole]
+        assert [status.id for status in runs.listed()] == [whole]
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"\x00" * 50, b"PK\x03\x04 and no more", b"1\n", b"{"])
-def test_what_is_damaged_of_a_run_is_named(run_control, spoilt):
-    run = run_control.folder(ended(run_control))
+def test_what_is_damaged_of_a_run_is_named(runs, spoilt):
+    run = runs.folder(ended(runs))
     read = {"before.npz": run.read_arrays, "held_out.jsonl": run.read_pairs}
     for file, reading in read.items():
         (run.path / file).write_bytes(spoilt)
@@ -355,8 +355,8 @@ def test_what_is_damaged_of_a_run_is_named(run_control, spoilt):
             reading(file)
 
 
-def test_spoilt_lines_of_a_log_are_left_out(run_control):
-    run = run_control.folder(ended(run_control))
+def test_spoilt_lines_of_a_log_are_left_out(runs):
+    run = runs.folder(ended(runs))
     good = [{"kind": "step", "step": step} for step in (1, 2, 3)]
     lines = [json.dumps(record).encode() for record in good]
     lines[1:1] = [b"\x00\x00\xff", b"[]", b'{"kind": "st']
@@ -366,13 +366,13 @@ def test_spoilt_lines_of_a_log_are_left_out(run_control):
     assert [record.step for record in found] == [1, 2, 3]
 
 
-def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(run_control, monkeypatch):
-    first = run_control.prepare(TrainingPlan(**PLAN), corpus())
+def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch):
+    first = runs.prepare(TrainingPlan(**PLAN), corpus())
     first.take_ticket(os.getpid())
     hour = 3600 * 10**9
     now = folder.time.time_ns
     monkeypatch.setattr(folder.time, "time_ns", lambda: now() - hour)
-    second = run_control.prepare(TrainingPlan(**PLAN), corpus())
+    second = runs.prepare(TrainingPlan(**PLAN), corpus())
     second.take_ticket(os.getpid())
     assert (first.runs_ahead(), second.runs_ahead()) == (0, 1)
 
@@ -382,8 +382,8 @@ def steps_of(run, count, each):
     run.log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_the_time_of_a_step_is_the_mean_of_all_steps(run_control):
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+def test_the_time_of_a_step_is_the_mean_of_all_steps(runs):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     lines, seconds = [], 3.0  # what came before the first step belongs to none
     for step in range(1, 1001):
         seconds += 0.1
@@ -402,14 +402,14 @@ def test_the_time_of_a_step_is_the_mean_of_all_steps(run_control):
     assert 0.17 < min(paces) < max(paces) < 0.23
 
 
-def test_a_queued_run_shows_the_work_before_it(run_control):
+def test_a_queued_run_shows_the_work_before_it(runs):
     def queued(**how):
-        run = run_control.prepare(TrainingPlan(**{**PLAN, "steps": 60, **how}), corpus())
+        run = runs.prepare(TrainingPlan(**{**PLAN, "steps": 60, **how}), corpus())
         run.take_ticket(os.getpid())
         return run
 
     first, second, third, last = queued(), queued(steps=20), queued(), queued()
-    reported = lambda run: run_control.status(run.name).queue_seconds  # noqa: E731
+    reported = lambda run: runs.status(run.name).queue_seconds  # noqa: E731
     assert reported(last) is None  # nobody has a pace yet
     first.set_stage("training")
     steps_of(first, 10, 0.5)
@@ -424,20 +424,20 @@ def test_a_queued_run_shows_the_work_before_it(run_control):
     assert reported(third) == pytest.approx(10)  # at the pace of the one that has ended
 
 
-def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(run_control):
+def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):
     made = []
     for batch_size, steps in ((8, 60), (4, 60), (8, 60)):
         plan = TrainingPlan(**{**PLAN, "batch_size": batch_size, "steps": steps})
-        made.append(run_control.prepare(plan, corpus()))
+        made.append(runs.prepare(plan, corpus()))
         made[-1].take_ticket(os.getpid())
     made[0].set_stage("training")
     steps_of(made[0], 10, 0.5)
-    assert run_control.status(made[1].name).queue_seconds == pytest.approx(25)
-    assert run_control.status(made[2].name).queue_seconds is None
+    assert runs.status(made[1].name).queue_seconds == pytest.approx(25)
+    assert runs.status(made[2].name).queue_seconds is None
 
 
-def test_polling_is_slower_far_back_in_the_queue(run_control, monkeypatch):
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+def test_polling_is_slower_far_back_in_the_queue(runs, monkeypatch):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     places, slept = iter([worker.MAX_TURNS + 20, 3, 1, 0]), []
     monkeypatch.setattr(RunFolder, "belongs_to", lambda run, process: True)
     monkeypatch.setattr(RunFolder, "runs_ahead", lambda run: next(places))
@@ -448,8 +448,8 @@ def test_polling_is_slower_far_back_in_the_queue(run_control, monkeypatch):
     assert slept == [worker.TURN_SECONDS] * (worker.MAX_TURNS + 3 + 1)
 
 
-def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(run_control, monkeypatch):
-    run = run_control.prepare(TrainingPlan(**PLAN), corpus())
+def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(runs, monkeypatch):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     monkeypatch.setattr(RunFolder, "runs_ahead", lambda run: 50)
     monkeypatch.setattr(worker.time, "sleep", lambda seconds: run.send_command("stop"))

@@ -39,20 +39,18 @@ def losses_of(trainer):
     return found
 
 
-def recorded(training_run):
-    trainer = sessions.make_trainer(training_run)
-    sessions.make_recorder(training_run).attach(trainer)
+def recorded(session):
+    trainer = sessions.make_trainer(session)
+    sessions.make_recorder(session).attach(trainer)
     return losses_of(trainer)
 
 
-def plain(training_run):
+def plain(session):
     """Sentence-transformers alone, with its own loss."""
     from sentence_transformers.sentence_transformer.losses import CoSENTLoss
 
     return losses_of(
-        sessions.make_trainer(
-            dataclasses.replace(training_run, loss=CoSENTLoss(training_run.model))
-        )
+        sessions.make_trainer(dataclasses.replace(session, loss=CoSENTLoss(session.model)))
     )
 
 

@@ -230,7 +230,7 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
             shutil.rmtree(run.path)
         return (run.path / "after.npz").read_bytes()
 
-    monkeypatch.setattr(requests.remarks, "remarks", read)
+    monkeypatch.setattr(requests.run_remarks, "remarks", read)
     remark = by_name(requests.SERVED)["remark"]
     expected = "problem.training_no_run" if deleted else "problem.internal"
     assert remark({"run": run.name})["error"]["key"] == expected
