@@ -10,7 +10,7 @@ from lossprism.explorer.web.pages.learn.state_entries import learn_table
 
 SERVED = requests.SERVED
 # The lessons have addresses of their own below that of the page.
-BELOW = [lesson_types.name for lesson_types in LESSONS]
+BELOW = [lesson.name for lesson in LESSONS]
 
 
 @dataclass(frozen=True)
