@@ -97,7 +97,7 @@ def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
     )
     assert "test_the_definition_and_the_function_agree[soft_rank]" in result
     assert result.count("soft_rank") > 50
-    for part in ("compare", "doctor", "training", "test_sweep"):
+    for part in ("compare", "doctor", "training", "test_parameter_sweep"):
         assert f"PASSED tests/unit/lab/{part}" in result
     assert all(name in result for name in OVER_ALL)
 
