@@ -116,13 +116,15 @@ export const saveCsv = (name, rows) => saved({ name: `lossprism-${name}.csv`, ty
  */
 const csvText = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
 
+const MARK = "\x22"; // a quotation mark, which stands twice inside a pair of them
+
 /** @param {string | number} value */
 function cellOf(value) {
   if (typeof value === "number") return String(value);
   const isNumber = value === "-inf" || Number.isFinite(Number(value));
   const plain = /^[=+\-@\t\r]/.test(value) && !isNumber ? `'${value}` : value;
-  const needsMarks = /[\x22,\r\n]/.test(plain); // \x22: a quotation mark, which stands twice inside a pair of them
-  return needsMarks ? `\x22${plain.replace(/\x22/g, "$&$&")}\x22` : plain;
+  const needsMarks = [MARK, ",", "\r", "\n"].some((one) => plain.includes(one));
+  return needsMarks ? `${MARK}${plain.replaceAll(MARK, MARK + MARK)}${MARK}` : plain;
 }
 
 /**
