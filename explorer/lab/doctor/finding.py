@@ -117,6 +117,7 @@ class WithFaults:
 
 
 def worst_first(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return the findings by severity, those of one severity in their order."""
     return tuple(sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity)))
 
 
