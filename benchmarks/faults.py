@@ -41,7 +41,7 @@ HELD = (
     ("kill −9 of an encoding", "tests/process/test_encoding_killed.py"),
     (
         "clock set back",
-        "tests/unit/lab/training/test_run_control.py, tests/unit/runtime/test_atomic_files.py",
+        "tests/unit/lab/training/test_run_control.py, tests/unit/runtime/test_concurrent_files.py",
     ),
 )
 

@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.deployment_policy import (
     use_hosted_policy,
     use_owner_policy,
 )
-from lossprism.explorer.runtime.single_storage_folder import keep_all_in
+from lossprism.explorer.runtime.write_confinement import keep_all_in
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:

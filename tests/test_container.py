@@ -7,8 +7,8 @@ import re
 import sys
 
 from lossprism.explorer import cli
-from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.web.api.gradio_private import IDLE_S
 from tests import container
 from tests.container import ROOT, instructions, only

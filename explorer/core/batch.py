@@ -30,7 +30,7 @@ from lossprism.explorer.sources import pairs_from_tables, random_batch, textbook
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
-from lossprism.explorer.sources.sentence_vectors import guide_of
+from lossprism.explorer.sources.vector_cells import guide_of
 from lossprism.losses.geometry import cosine, with_even_width
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of

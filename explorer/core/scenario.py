@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from lossprism.explorer.core.loss_lookup import name_as_registered
 from lossprism.explorer.runtime import validation
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB, SCENARIO_BYTES
 from lossprism.explorer.runtime.problem import Problem, Value, logged
 from lossprism.explorer.runtime.response_types import Setting, as_answer
@@ -27,7 +27,7 @@ from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.sources.sentence_vectors import Guided, unpacked
+from lossprism.explorer.sources.vector_cells import Guided, unpacked
 
 # That a row takes beside its letters.
 ROW_BYTES = 64

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.concurrent_files import atomic_write
 
 
 def save_array(path: Path, values: np.ndarray) -> None:

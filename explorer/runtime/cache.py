@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 import platformdirs
 from cachetools import LRUCache
 
-from lossprism.explorer.runtime.atomic_files import files_in
+from lossprism.explorer.runtime.concurrent_files import files_in
 from lossprism.explorer.runtime.limits import CACHE_FOLDER_BYTES
 
 Value = TypeVar("Value")

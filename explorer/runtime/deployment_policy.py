@@ -3,7 +3,7 @@ page.
 
 A page is hosted on a Hugging Face Space, which sets SPACE_ID, and when started with ``--hosted``.
 Otherwise the visitor owns the machine and may use all of it. Other modules read single fields;
-`explorer.runtime.budgets` has the amounts.
+`explorer.runtime.hosted_budgets` has the amounts.
 """
 
 import os

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from lossprism.explorer.runtime import thread_slots
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime import thread_slot_lending
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.resource_checks import check_memory
 from lossprism.explorer.runtime.visitors import has_key, is_among_strangers, visitor
@@ -188,7 +188,7 @@ def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[
         with _turn(LIGHT, waiting):
             yield
     else:  # whoever waits for light work needs the place
-        with thread_slots.lent(), _turn(MIDDLING, waiting):
+        with thread_slot_lending.lent(), _turn(MIDDLING, waiting):
             yield
 
 
@@ -228,5 +228,5 @@ def in_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
         yield
         return
     check_memory()
-    with thread_slots.lent(), _turn(HEAVY, waiting):
+    with thread_slot_lending.lent(), _turn(HEAVY, waiting):
         yield

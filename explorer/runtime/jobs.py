@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
-from lossprism.explorer.runtime import fair_queue, thread_slots
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime import fair_queue, thread_slot_lending
+from lossprism.explorer.runtime.child_processes import give_back
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.runtime.processes import give_back
 from lossprism.explorer.runtime.visitors import visitor
 
 NICE = 10  # of background work; a training has half as much
@@ -88,7 +88,11 @@ class Job:
         current.set(self)
         _give_way()
         try:
-            with thread_slots.in_pool(None), fair_queue.in_turn(self._queues), self.counted():
+            with (
+                thread_slot_lending.in_pool(None),
+                fair_queue.in_turn(self._queues),
+                self.counted(),
+            ):
                 result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
@@ -169,7 +173,7 @@ class Job:
         if self._future.done() or not seconds:
             return self._future.done()
         try:
-            with thread_slots.lent():
+            with thread_slot_lending.lent():
                 self._future.exception(seconds)
         except TimeoutError:
             return False

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 from lossprism.explorer.locale import grouped
-from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.memory_use import left
 from lossprism.explorer.runtime.problem import Problem, logged

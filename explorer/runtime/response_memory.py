@@ -9,8 +9,8 @@ import threading
 import weakref
 from typing import Any
 
-from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem, logged
 

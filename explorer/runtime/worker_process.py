@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 
 import torch
 
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.child_processes import memory_of, spawn
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.runtime.processes import memory_of, spawn
 
 Result = TypeVar("Result")
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from lossprism.explorer.runtime.atomic_files import age_of
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.concurrent_files import age_of
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 
 Kind = Literal["model", "dataset"]

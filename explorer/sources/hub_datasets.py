@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lossprism.explorer.runtime import limits
-from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.jobs import Cancelled, Report
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.owner_consent import require_leave, require_leave_for_size

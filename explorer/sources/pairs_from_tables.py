@@ -27,11 +27,11 @@ from lossprism.explorer.runtime.problem import About, Problem, Value
 from lossprism.explorer.sources.cells import is_blank
 from lossprism.explorer.sources.column_roles import choose_columns
 from lossprism.explorer.sources.delimited import Record
-from lossprism.explorer.sources.local_files import content_of_table
+from lossprism.explorer.sources.local_datasets import content_of_table
 from lossprism.explorer.sources.pairs import Pairs, distinct, given_by
 from lossprism.explorer.sources.reading_notes import ColumnsRead
-from lossprism.explorer.sources.row_reader import Pair, RowReader
-from lossprism.explorer.sources.table_parser import Grid, in_turn_to_read, read_grid, step
+from lossprism.explorer.sources.row_to_pairs import Pair, RowReader
+from lossprism.explorer.sources.table_file_reader import Grid, in_turn_to_read, read_grid, step
 from lossprism.explorer.sources.vector_columns import GUIDES, KINDS, OWN, VECTOR_ROLES
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")

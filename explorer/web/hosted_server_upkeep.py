@@ -11,12 +11,12 @@ from anyio import CapacityLimiter, to_thread
 from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.runtime import device, downloads, jobs, memory_use, uploads, worker_process
-from lossprism.explorer.runtime.budgets import BUDGETS, budget
 from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.child_processes import allow_connections, give_back
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
+from lossprism.explorer.runtime.hosted_budgets import BUDGETS, budget
 from lossprism.explorer.runtime.limits import MIB
-from lossprism.explorer.runtime.processes import allow_connections, give_back
 from lossprism.explorer.runtime.redaction import log_without_words
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.sources import hub_cache_pruning

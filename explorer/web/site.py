@@ -25,12 +25,12 @@ from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
+from lossprism.explorer.runtime.child_processes import wait_until_idle
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job, Report
 from lossprism.explorer.runtime.limits import FILE_BYTES
 from lossprism.explorer.runtime.owner_consent import allow_folder
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.processes import wait_until_idle
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.web import page_html, page_requests
@@ -51,8 +51,8 @@ from lossprism.explorer.web.api.gradio_private import (
 )
 from lossprism.explorer.web.api.openapi import openapi
 from lossprism.explorer.web.hosted_server_upkeep import prepare_for_strangers, watched
+from lossprism.explorer.web.middleware.cross_site_guard import Guard, known_names
 from lossprism.explorer.web.middleware.exception_handler import DefectHandler
-from lossprism.explorer.web.middleware.guard import Guard, known_names
 from lossprism.explorer.web.middleware.host_and_origin import KnowsHost
 from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
 from lossprism.explorer.web.middleware.request_limits import Bounded

@@ -108,8 +108,8 @@ def test_the_first_picture_loads_nothing_that_it_does_not_need(first_picture):
     writer, loaded = first_picture[0]
     assert {"torch", "gradio"} <= set(loaded)
     assert not {*LATER.split()} & set(loaded)
-    # Gradio parses no source of its components (explorer/web/api/gradio_imports.py).
-    assert writer == "lossprism.explorer.web.api.gradio_imports"
+    # Gradio parses no source of its components (explorer/web/api/faster_gradio_import.py).
+    assert writer == "lossprism.explorer.web.api.faster_gradio_import"
 
 
 def test_gradio_imports_pandas_once_it_caches_something(first_picture):

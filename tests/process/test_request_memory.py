@@ -21,7 +21,7 @@ from lossprism.explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
 from lossprism.explorer.lab.parameter_sweep import POINTS
 from lossprism.explorer.lab.single_pass_sweep import HELD_MIB, held_mib
-from lossprism.explorer.runtime.budgets import BUDGETS
+from lossprism.explorer.runtime.hosted_budgets import BUDGETS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, MIB
 from lossprism.explorer.web.pages.compare.experiment_requests import CELL_BYTES as VARIED_BYTES
 from lossprism.explorer.web.pages.compare.sweep import SINGLY
@@ -45,7 +45,7 @@ MEASURED = """
 import ctypes, gc, json, sys
 from pathlib import Path
 import torch
-from lossprism.explorer.runtime.processes import give_back
+from lossprism.explorer.runtime.child_processes import give_back
 torch.set_num_threads(1)
 MMAP_THRESHOLD = -3  # of malloc.h
 assert ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 2**17)

@@ -12,7 +12,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch, batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
 from lossprism.explorer.lab.compare.batch_change_effects import of_rows
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses.labels import UNJUDGED

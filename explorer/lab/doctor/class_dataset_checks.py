@@ -29,7 +29,7 @@ from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
 from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
 from lossprism.explorer.lab.doctor.text_ids import figures_of, folded, ids_of, pair_ids
 from lossprism.explorer.lab.large.text_buffer import Texts
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import percent
@@ -44,7 +44,7 @@ from lossprism.explorer.sources.column_roles import (
     position_of,
 )
 from lossprism.explorer.sources.reading_notes import ColumnsRead
-from lossprism.explorer.sources.table_parser import Grid, read_grid
+from lossprism.explorer.sources.table_file_reader import Grid, read_grid
 
 P = TypeVar("P")
 C = TypeVar("C")

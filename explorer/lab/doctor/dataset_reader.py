@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.hub_datasets import first_rows, named
-from lossprism.explorer.sources.local_files import content_of_table
+from lossprism.explorer.sources.local_datasets import content_of_table
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.parquet import is_parquet
 from lossprism.losses import LOSSES, LossSpec

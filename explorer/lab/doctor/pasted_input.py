@@ -15,8 +15,8 @@ from lossprism.explorer.lab.doctor.logs.values_in_sentences import (
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.table_in_pasted_text import are_steps, numbers_alone
-from lossprism.explorer.sources.table_parser import read_grid
 
 Kind = Literal["numbers", "run", "table"]
 MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of single values; more are a curve

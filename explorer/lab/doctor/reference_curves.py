@@ -2,7 +2,7 @@
 the same values there. `number_matching` searches them for a number.
 
 Values of the losses that ship, along the axes of an unknown batch, take a second to compute and
-stand in `reference_curves.json`; `python -m scripts.reference_curves` writes it.
+stand in `reference_curves.json`; `python -m scripts.reference_value_curves` writes it.
 """
 
 import functools

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.large.large_batch_remarks import Judged
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.pair_table import histogram
 from lossprism.explorer.lab.large.tile_survey import Progress
-from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.number_format import csv_number
 from lossprism.explorer.sources.pairs import Correction
 

@@ -28,8 +28,8 @@ from lossprism.explorer.sources.column_roles import (
 from lossprism.explorer.sources.encoders.table_vectors_encoder import store
 from lossprism.explorer.sources.pairs_from_tables import check_share
 from lossprism.explorer.sources.reading_notes import ColumnsRead
-from lossprism.explorer.sources.row_reader import RowReader
-from lossprism.explorer.sources.table_parser import Grid, read_grid
+from lossprism.explorer.sources.row_to_pairs import RowReader
+from lossprism.explorer.sources.table_file_reader import Grid, read_grid
 from lossprism.explorer.sources.vector_columns import OWN, VECTOR_ROLES
 
 # A first and a second sentence, the label, the teacher's score, the similarity.

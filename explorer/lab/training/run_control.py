@@ -47,8 +47,8 @@ from lossprism.explorer.lab.training.trainer_inputs import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.array_serialization import load_array
-from lossprism.explorer.runtime.atomic_files import age_of
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.concurrent_files import age_of
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.encoders import check_download

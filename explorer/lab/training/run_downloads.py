@@ -34,7 +34,7 @@ from lossprism.explorer.lab.training.run_records import (
 from lossprism.explorer.lab.training.run_status import NO_PLACES
 from lossprism.explorer.lab.training.teacher_scores import teacher_scores_pairs
 from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
-from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.local_path import local_path

@@ -48,7 +48,7 @@ from lossprism.explorer.lab.training.run_records import (
     StepRecord,
     Summary,
 )
-from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.local_path import is_inside

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import check_leave, is_here, locate
 from lossprism.explorer.sources.encoders.cross_encoder import CROSS_ENCODER
-from lossprism.explorer.sources.encoders.model_folder import ModelFolder, open_model
+from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, open_model
 from lossprism.explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER
 from lossprism.losses.sentence_transformers import layer_stack, move_only
 

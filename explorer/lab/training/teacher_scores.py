@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.cache import digest
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import Encoder, locate
-from lossprism.explorer.sources.encoders.model_folder import forget
+from lossprism.explorer.sources.encoders.safe_model_loading import forget
 from lossprism.explorer.sources.pairs import distinct
 
 # Names the teacher of the scores beside the pairs, and its seconds.

@@ -56,7 +56,7 @@ from lossprism.explorer.lab.training.training_session import Session, batch_loss
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import device
 from lossprism.explorer.runtime.array_serialization import save_array
-from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import distinct

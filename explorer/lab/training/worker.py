@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 
 from lossprism.explorer.lab.training.run_folder import MIN_FREE_BYTES, RunFolder
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem

@@ -12,7 +12,7 @@ import numpy as np
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.encoder_output_cache import Compute, cached_rows
-from lossprism.explorer.sources.encoders.model_folder import ModelFolder, letters_read
+from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, letters_read
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

@@ -11,9 +11,9 @@ from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
-from lossprism.explorer.runtime import jobs, thread_slots
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime import jobs, thread_slot_lending
 from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
@@ -91,7 +91,7 @@ def _alone_with(encoder: Encoder) -> Iterator[None]:
     """Requests for one model wait for each other: the second finds what the first computed."""
     lock = _work_locks.setdefault(encoder.identity, threading.Lock())  # setdefault is atomic
     if not lock.acquire(blocking=False):
-        with thread_slots.lent():
+        with thread_slot_lending.lent():
             while not lock.acquire(timeout=0.2):
                 jobs.step("waiting", name=encoder.name)
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from lossprism.explorer.runtime import jobs, limits
-from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.owner_consent import (
     has_leave,
     leave_for,
@@ -22,7 +22,7 @@ from lossprism.explorer.sources import hub_cache_pruning
 from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
 from lossprism.explorer.sources.encoders.local_models import model_in
-from lossprism.explorer.sources.encoders.model_folder import ModelFolder, check_files
+from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, check_files
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

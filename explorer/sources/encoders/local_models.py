@@ -10,7 +10,7 @@ from lossprism.explorer.runtime.owner_consent import agreed_path, has_leave
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
-from lossprism.explorer.sources.encoders.model_folder import ModelFolder, identity_of
+from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, identity_of
 from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 
 

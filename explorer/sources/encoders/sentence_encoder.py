@@ -10,7 +10,7 @@ import numpy as np
 from lossprism.explorer.locale import word
 from lossprism.explorer.sources.encoders.encoder_interface import Report, TokenLengths, ignore
 from lossprism.explorer.sources.encoders.encoder_output_cache import Compute, cached_rows
-from lossprism.explorer.sources.encoders.model_folder import ModelFolder, letters_read
+from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, letters_read
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -11,7 +11,7 @@ from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import TWINS, Data, Rules, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
@@ -23,7 +23,7 @@ from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.table_vectors_encoder import in_place_of
 from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.sentence_vectors import Guided, packed
+from lossprism.explorer.sources.vector_cells import Guided, packed
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
 Rows = tuple[tuple[str, str, str], ...]

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 from cachetools import LRUCache
 
 from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.downloads import ADDRESS
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.thread_slots import in_pool
+from lossprism.explorer.runtime.thread_slot_lending import in_pool
 from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
 
 Result = TypeVar("Result")
@@ -18,7 +18,7 @@ MAX_LENT_SLOTS = 200  # threads beside those of a pool that wait; a thread is me
 
 
 class Pool:
-    """So many threads, and one more for each that waits (`explorer.runtime.thread_slots`)."""
+    """So many threads, and one more for each that waits (`runtime.thread_slot_lending`)."""
 
     def __init__(self, limiter: CapacityLimiter) -> None:
         self.limiter = limiter

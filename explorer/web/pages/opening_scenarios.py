@@ -11,7 +11,7 @@ from lossprism.explorer.lab.learn.lesson_types import Lesson
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.locale import LANGUAGES
-from lossprism.explorer.sources.synthetic_pairs import PRACTICE, practice_pairs
+from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web.pages.compare import questions
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES

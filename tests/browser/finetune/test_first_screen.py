@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.locale import say
-from lossprism.explorer.sources.synthetic_pairs import practice_pairs
+from lossprism.explorer.sources.practice_sentences import practice_pairs
 from tests.browser.finetune.steering import (
     PAGE,
     PROBE,

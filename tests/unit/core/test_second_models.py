@@ -19,7 +19,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders import EMBEDDED, encode, model_folder
+from lossprism.explorer.sources.encoders import EMBEDDED, encode, safe_model_loading
 from lossprism.explorer.sources.random_batch import RandomBatch, draw
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.losses.geometry import cosine_matrix
@@ -41,7 +41,7 @@ def no_model(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(model_folder, "open_model", refuse)
+    monkeypatch.setattr(safe_model_loading, "open_model", refuse)
 
 
 # The guide

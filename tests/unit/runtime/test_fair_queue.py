@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lossprism.explorer.runtime import fair_queue, jobs, thread_slots
+from lossprism.explorer.runtime import fair_queue, jobs, thread_slot_lending
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.fair_queue import FairQueue, in_turn
 from lossprism.explorer.runtime.jobs import Job
@@ -328,7 +328,7 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
 
 def test_middling_work_keeps_no_place_of_the_pool_and_light_work_keeps_one():
     lent = []
-    with as_visitor(new_key()), thread_slots.in_pool(lent.append):
+    with as_visitor(new_key()), thread_slot_lending.in_pool(lent.append):
         with fair_queue.in_order(0):
             assert lent == []
         with fair_queue.in_order(MIDDLING_S):

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.runtime.owner_consent import with_leave
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
-from lossprism.explorer.sources.encoders.model_folder import ModelFolder
+from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.large import requests as large
 from lossprism.explorer.web.pages.large import uploaded_file

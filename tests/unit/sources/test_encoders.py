@@ -25,9 +25,9 @@ from lossprism.explorer.sources.encoders import (
     encode,
     encoder_output_cache,
     locate,
-    model_folder,
+    safe_model_loading,
 )
-from lossprism.explorer.sources.encoders.model_folder import letters_read
+from lossprism.explorer.sources.encoders.safe_model_loading import letters_read
 from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 from lossprism.explorer.sources.hub_cache_pruning import MARK
 from tests.added_encoder import added
@@ -235,15 +235,15 @@ def test_a_model_is_given_no_more_of_a_text_than_it_reads(tiny, monkeypatch):
 
 def test_a_model_is_loaded_once_and_on_the_device_of_the_app(tiny, monkeypatch):
     """Whether its vectors or, as where long texts are looked for, its tokens are asked for."""
-    monkeypatch.setattr(model_folder, "_models", Cache(limits.LOADED_MODELS))
+    monkeypatch.setattr(safe_model_loading, "_models", Cache(limits.LOADED_MODELS))
     opened = []
-    open_model = model_folder.open_model
+    open_model = safe_model_loading.open_model
 
     def counted(kind, called, path, name, device):
         opened.append(device)
         return open_model(kind, called, path, name, device)
 
-    monkeypatch.setattr(model_folder, "open_model", counted)
+    monkeypatch.setattr(safe_model_loading, "open_model", counted)
     encoder = locate(str(tiny["encoder"]))
     vectors_of(["a sentence"], encoder)
     encoder.encode(["another one"])

@@ -24,8 +24,8 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.pairs_from_tables import read_file, read_table
-from lossprism.explorer.sources.sentence_vectors import guide_of, packed
 from lossprism.explorer.sources.textbook import load_example
+from lossprism.explorer.sources.vector_cells import guide_of, packed
 from lossprism.explorer.sources.vector_columns import GUIDES
 from tests.sentences import pattern_of, raises_problem
 

@@ -8,7 +8,7 @@ import pytest
 
 from lossprism.explorer.sources.json_rows import is_json
 from lossprism.explorer.sources.pairs_from_tables import read_table
-from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
 from tests.unit.sources.test_odd_files import READERS, outcome
 
 ROWS = [["a cat", "a dog", 0.3], ["x", 'y, "z"', 0.9], ["m", "第三", 1]]

@@ -12,7 +12,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs_from_tables import Table, read_file, read_table
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.sources.test_pairs_without_labels import as_file
 

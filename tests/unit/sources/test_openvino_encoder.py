@@ -14,7 +14,7 @@ from lossprism.explorer.sources.encoders.bundled_encoder import (
     has_embedded_weights,
     is_embedded,
 )
-from lossprism.explorer.sources.encoders.model_folder import forget
+from lossprism.explorer.sources.encoders.safe_model_loading import forget
 from tests.sentences import raises_problem
 
 NAME = OPENVINO + EMBEDDED

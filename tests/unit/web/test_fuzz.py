@@ -21,7 +21,7 @@ from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.synthetic_pairs import practice_pairs
+from lossprism.explorer.sources.practice_sentences import practice_pairs
 from lossprism.explorer.web import hosted_server_upkeep, site
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint

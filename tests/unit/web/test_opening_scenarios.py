@@ -13,7 +13,7 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.lab.map.sentence_map import map_of_scenario
 from lossprism.explorer.locale import LANGUAGES
-from lossprism.explorer.sources.synthetic_pairs import practice_pairs
+from lossprism.explorer.sources.practice_sentences import practice_pairs
 from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import figure

@@ -10,7 +10,7 @@ import pytest
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.cache import Cache
-from lossprism.explorer.sources.encoders import encoder_output_cache, model_folder
+from lossprism.explorer.sources.encoders import encoder_output_cache, safe_model_loading
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import compute_loss
 
@@ -60,7 +60,7 @@ def test_each_page_has_one_main_element_with_its_content_alone(body):
 @pytest.mark.encoder
 def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
     # Not emptied, as batches that other tests keep have their rows.
-    monkeypatch.setattr(model_folder, "_models", Cache(limits.LOADED_MODELS))
+    monkeypatch.setattr(safe_model_loading, "_models", Cache(limits.LOADED_MODELS))
     monkeypatch.setattr(
         encoder_output_cache,
         "_cache",
@@ -68,9 +68,11 @@ def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
     )
     order = []
     monkeypatch.setattr(site, "wait_until_idle", lambda most: order.append("idle"))
-    opened = model_folder.open_model
+    opened = safe_model_loading.open_model
     monkeypatch.setattr(
-        model_folder, "open_model", lambda *of, **how: order.append("encoder") or opened(*of, **how)
+        safe_model_loading,
+        "open_model",
+        lambda *of, **how: order.append("encoder") or opened(*of, **how),
     )
     site._warm(OPENING).result()
     assert order == ["idle", "encoder"]

@@ -29,7 +29,7 @@ from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
-from lossprism.explorer.sources import table_parser
+from lossprism.explorer.sources import table_file_reader
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web import hosted_server_upkeep, page_requests
@@ -255,7 +255,7 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
     """Also where it is only described, or its columns are offered; and every file of gzip, which
     may unpack to more than it says."""
     explore_files._whole.cache_clear()  # what was read already is read no more
-    monkeypatch.setattr(table_parser, "HEAVY_FILE_BYTES", 100 if form == "large" else 10**6)
+    monkeypatch.setattr(table_file_reader, "HEAVY_FILE_BYTES", 100 if form == "large" else 10**6)
     taken = []
 
     class Heard(fair_queue.FairQueue):

@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from lossprism.explorer.runtime import fair_queue
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from lossprism.explorer.web.page_requests import PLACES, PLACES_AT_HAND

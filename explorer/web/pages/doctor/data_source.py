@@ -9,7 +9,7 @@ from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.validation import misfit, one_of
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.sources.synthetic_pairs import PRACTICE, practice_pairs
+from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.sources.textbook import EXAMPLES, load_example
 
 KINDS = ("example", "file", "hub", "typed")

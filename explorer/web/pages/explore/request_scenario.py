@@ -17,8 +17,8 @@ from lossprism.explorer.runtime.response_types import Json, Sparse
 from lossprism.explorer.runtime.validation import of_type, one_of
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
-from lossprism.explorer.sources.sentence_vectors import Guided
 from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.sources.vector_cells import Guided
 
 # The rows, and a guide's vectors of their sentences.
 Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]

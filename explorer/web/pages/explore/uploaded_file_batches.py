@@ -23,9 +23,9 @@ from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
-from lossprism.explorer.sources.sentence_vectors import Guided, packed
-from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.text_encodings import offered, previews
+from lossprism.explorer.sources.vector_cells import Guided, packed
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 from lossprism.losses.labels import label_range_of
 

@@ -8,7 +8,7 @@ from lossprism.explorer.lab.training.run_control import MORE_EVALUATIONS
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.synthetic_pairs import PRACTICE
+from lossprism.explorer.sources.practice_sentences import PRACTICE
 from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.finetune import requests
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table

@@ -6,7 +6,7 @@ from typing import Any
 from lossprism.explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDULES, TrainingPlan
 from lossprism.explorer.runtime.limits import SEEDS
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
-from lossprism.explorer.sources.synthetic_pairs import PRACTICE
+from lossprism.explorer.sources.practice_sentences import PRACTICE
 from lossprism.explorer.web.page_data import Entry, Kind, kind_of, table
 from lossprism.explorer.web.pages.finetune.training_plans import ENTRIES, SHARED
 

@@ -18,9 +18,9 @@ from lossprism.explorer.runtime.validation import misfit, of_type, one_of
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
-from lossprism.explorer.sources.synthetic_pairs import PRACTICE, practice_pairs
-from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.text_encodings import offered, previews
 from lossprism.explorer.web.page_requests import Nothing
 from lossprism.losses import LOSSES

@@ -13,7 +13,7 @@ from lossprism.explorer.runtime.response_types import Json, Sparse, as_answer
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
-from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.text_encodings import offered, previews
 
 # What reads the bytes of a file.

@@ -21,7 +21,7 @@ from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_records import Measured
 from lossprism.explorer.locale import LANGUAGES, say, spelled
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import pattern_of

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training.parameter_trials import (
     tried,
 )
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.pairs import Pairs

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.lab.training.training_run import train
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor
 from tests.unit.lab.training.conftest import corpus

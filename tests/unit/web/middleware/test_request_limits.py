@@ -14,9 +14,9 @@ from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.child_processes import allow_connections
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.processes import allow_connections
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.hosted_server_upkeep import answer_soon, health
 from lossprism.explorer.web.middleware import request_limits

@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.cache import cache_folder
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook
-from lossprism.explorer.sources.synthetic_pairs import PRACTICE, practice_pairs
+from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.web.pages.finetune import page, requests, state_entries, training_plans
 from lossprism.losses import LOSSES
 from tests.downloads import file_of

@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.synthetic_pairs import practice_pairs
+from lossprism.explorer.sources.practice_sentences import practice_pairs
 from lossprism.explorer.web.pages.finetune import plan_check as checking
 from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.losses import LOSSES

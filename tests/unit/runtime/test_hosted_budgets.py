@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.runtime.budgets import BUDGETS, budget
 from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.hosted_budgets import BUDGETS, budget
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = [one.name for one in BUDGETS]

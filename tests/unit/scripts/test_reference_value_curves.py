@@ -7,11 +7,11 @@ import json
 import pytest
 
 from lossprism.explorer.lab.doctor.reference_curves import FILE
-from scripts.reference_curves import table
+from scripts.reference_value_curves import table
 
 
 def test_the_file_has_what_is_computed():
-    """After a change of a loss: ``python -m scripts.reference_curves``."""
+    """After a change of a loss: ``python -m scripts.reference_value_curves``."""
     known, made = json.loads(FILE.read_text("utf-8")), json.loads(json.dumps(table()))
     assert known.keys() == made.keys()
     for loss, conventions in made.items():

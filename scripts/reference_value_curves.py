@@ -1,4 +1,4 @@
-"""The curves that Doctor searches for a number: ``python -m scripts.reference_curves``.
+"""The curves that Doctor searches for a number: ``python -m scripts.reference_value_curves``.
 
 It writes `explorer/lab/doctor/reference_curves.json`, again after a change of a loss: the reference
 values of each loss and convention that ship, where nothing is known beside the number.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossprism.explorer.sources.synthetic_pairs import PARTS, PRACTICE, practice_pairs
+from lossprism.explorer.sources.practice_sentences import PARTS, PRACTICE, practice_pairs
 
 
 def meaning(sentence: str, name: str) -> list[int]:

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from lossprism.explorer.runtime.cache import cache_folder
-from lossprism.explorer.runtime.single_storage_folder import PLACES, keep_all_in
+from lossprism.explorer.runtime.write_confinement import PLACES, keep_all_in
 
 
 @pytest.fixture

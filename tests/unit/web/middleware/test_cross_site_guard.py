@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from lossprism.explorer.web.middleware.guard import (
+from lossprism.explorer.web.middleware.cross_site_guard import (
     FRAMES,
     Guard,
     Names,

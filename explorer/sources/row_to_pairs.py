@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import (
     AmbiguousScore,
@@ -33,8 +33,8 @@ from lossprism.explorer.sources.label_notation import (
 from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
 from lossprism.explorer.sources.pictures import RowPictures
 from lossprism.explorer.sources.reading_notes import ColumnsRead
-from lossprism.explorer.sources.sentence_vectors import SentenceVectors
-from lossprism.explorer.sources.table_parser import Grid, step
+from lossprism.explorer.sources.table_file_reader import Grid, step
+from lossprism.explorer.sources.vector_cells import SentenceVectors
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 
 # Two sentences, their label, and the teacher's score, NaN for none.
