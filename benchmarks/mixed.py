@@ -13,7 +13,7 @@ from benchmarks.report import Row
 from benchmarks.visitors import Answers, Visitor, memory_mib, paths_of, row
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.runtime.limits import DOWNLOAD_S
-from lossprism.explorer.web.hosted_server_upkeep import TIDIED_S
+from lossprism.explorer.web.hosted_server_setup_and_cleanup import TIDIED_S
 
 VISITORS = 10
 WARM_S = 600.0  # after which the memory should have what it needs

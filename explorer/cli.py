@@ -18,7 +18,6 @@ from lossprism.explorer.lab.doctor import UNUSABLE
 from lossprism.explorer.lab.doctor import command_options as doctoring
 from lossprism.explorer.lab.training import commands as training
 from lossprism.explorer.locale import LANGUAGES, say
-from lossprism.explorer.runtime import FETCH
 from lossprism.explorer.runtime.deployment_policy import (
     deployment_policy,
     use_hosted_policy,
@@ -105,7 +104,7 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
         default="lossprism.svg",
         help="the .svg, .png or .pdf to write, or an .html to point at; lossprism.svg if left out",
     )
-    figure.add_argument("--fetch", action="store_true", help=FETCH)
+    figure.add_argument("--fetch", action="store_true", help=comparing.FETCH_HELP)
     figure.add_argument(
         "--language", choices=LANGUAGES, default=LANGUAGES[0], help="language of its words"
     )

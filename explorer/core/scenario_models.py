@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.runtime.device import all_cores, device
+from lossprism.explorer.runtime.device import device
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.torch_threads import all_cores
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, is_embedded

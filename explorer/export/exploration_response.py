@@ -16,8 +16,8 @@ from lossprism.explorer.core.resolved_scenario import Resolved
 from lossprism.explorer.core.scenario_models import has_words
 from lossprism.explorer.export.exploration_array_types import BatchData, LeverStop, Picture
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture, stop_of
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.response_types import Sparse, is_number
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 

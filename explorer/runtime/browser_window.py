@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.cache_folder import cache_folder
 
 # By the name of the command, of the application and of the file below the folder of programs.
 COMMANDS = (

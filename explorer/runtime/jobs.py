@@ -23,10 +23,10 @@ from typing import Any
 from weakref import WeakSet
 
 from lossprism.explorer.runtime import fair_queue, thread_slot_lending
-from lossprism.explorer.runtime.child_processes import give_back
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
+from lossprism.explorer.runtime.memory_use import release_freed_memory
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.visitors import visitor
@@ -97,7 +97,7 @@ class Job:
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
         del work  # and what it holds on to
-        give_back()
+        release_freed_memory()
         if error is None:
             self._future.set_result(result)
         else:

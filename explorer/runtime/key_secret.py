@@ -9,7 +9,7 @@ import os
 import secrets
 from pathlib import Path
 
-from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.cache_folder import cache_folder
 
 KEY_SECRET = "LOSSPRISM_KEY_SECRET"
 

@@ -1,40 +1,16 @@
-"""Sizes of objects in memory, and free memory."""
+"""Memory of this machine and of processes: what is free, what one holds, what it gives back."""
 
+import ctypes
 import sys
-from array import array
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
-import numpy as np
 import psutil
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 CGROUP = Path("/sys/fs/cgroup")
-BUFFERS = bytes | bytearray | array | str
 
 
-def bytes_of(thing: object) -> int:
-    """Return the bytes of arrays and texts reachable from `thing`, each counted once; of texts in a
-    temporary file (`nbytes`), too."""
-    waiting, visited, total = [thing], set(), 0
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, np.ndarray) and one.base is not None:
-            waiting.append(one.base)
-            continue
-        place, size = _identity_and_size(one)
-        if place in visited:
-            continue
-        visited.add(place)
-        total += size
-        if not size:
-            waiting += _parts(one)
-    return total
-
-
-def left() -> int:
+def free_memory() -> int:
     """Return the free bytes of the machine, or of the container if it has fewer (cgroup v2; the
     system's file cache counts as free)."""
     free = psutil.virtual_memory().available
@@ -51,23 +27,20 @@ def left() -> int:
     return min(free, int(limit) - used + int(statistics.get("inactive_file", 0)))
 
 
-def _identity_and_size(thing: object) -> tuple[int, int]:
-    """Return an object's identity and its bytes, 0 for a mere container."""
-    if isinstance(thing, np.ndarray):
-        return thing.ctypes.data, thing.nbytes
-    torch = sys.modules.get("torch")  # where nobody imported it there is no tensor
-    if torch is not None and isinstance(thing, torch.Tensor):
-        storage = cast("Tensor", thing).untyped_storage()
-        return storage.data_ptr(), storage.nbytes()
-    if isinstance(thing, BUFFERS):
-        return id(thing), sys.getsizeof(thing)
-    return id(thing), 0 if isinstance(thing, type) else getattr(thing, "nbytes", 0)
+def process_memory(process: BaseProcess | None) -> int:
+    """Return the bytes that a process holds; 0 for none, and for one that has ended."""
+    if process is None or process.pid is None:
+        return 0
+    try:
+        return psutil.Process(process.pid).memory_info().rss
+    except psutil.Error:
+        return 0
 
 
-def _parts(thing: object) -> list[object]:
-    """Return the objects that a container refers to."""
-    if isinstance(thing, list | tuple):
-        return list(thing)
-    if closure := getattr(thing, "__closure__", None):
-        return [cell.cell_contents for cell in closure]
-    return [] if isinstance(thing, type) else list(getattr(thing, "__dict__", {}).values())
+def release_freed_memory() -> None:
+    """Return freed memory of finished work to the system: the C library of Linux would keep
+    it."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
+        if trim is not None:
+            trim(0)

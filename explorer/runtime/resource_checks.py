@@ -11,7 +11,7 @@ from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
-from lossprism.explorer.runtime.memory_use import left
+from lossprism.explorer.runtime.memory_use import free_memory
 from lossprism.explorer.runtime.problem import Problem, logged
 
 
@@ -32,7 +32,7 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
     )
 
     # What is computed on a GPU takes of its memory, and hardly less of the machine's meanwhile.
-    if min(left(), device.memory_left()) / MIB - need < budget("memory_left_mib"):
+    if min(free_memory(), device.memory_left()) / MIB - need < budget("memory_left_mib"):
         raise logged(Problem("low_memory", about="again"))
 
 

@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 
 import torch
 
-from lossprism.explorer.runtime.child_processes import memory_of, spawn
+from lossprism.explorer.runtime.child_processes import spawn
 from lossprism.explorer.runtime.hosted_budgets import budget
+from lossprism.explorer.runtime.memory_use import process_memory
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
 
@@ -54,7 +55,7 @@ class Worker:
     @property
     def memory(self) -> int:
         """Return the bytes that the process holds."""
-        return memory_of(self._process)
+        return process_memory(self._process)
 
     def call(self, function: Callable[..., Result], *arguments: object) -> Result:
         """Return the result of the function, found by name in its module.
@@ -117,7 +118,7 @@ def _serve(line: Connection, modules: Sequence[str], niceness: int) -> None:
     if hasattr(os, "nice"):
         os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends this
-    torch.set_num_threads(1)  # as `device.all_cores` says of the page
+    torch.set_num_threads(1)  # as `torch_threads.all_cores` says of the page
     for name in modules:
         importlib.import_module(name)
     line.send_bytes(b"ready")

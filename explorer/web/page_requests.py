@@ -30,7 +30,7 @@ from lossprism.explorer.runtime.response_memory import UNSENT, check_answer
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import misfit
 from lossprism.explorer.runtime.visitors import has_key
-from lossprism.explorer.web.hosted_server_upkeep import forget_mine
+from lossprism.explorer.web.hosted_server_setup_and_cleanup import forget_mine
 from lossprism.explorer.web.middleware.asgi_messages import arrived, body_of
 from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS

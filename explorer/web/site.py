@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, make_dataclass, replace
 from typing import Any, get_type_hints
@@ -25,7 +26,6 @@ from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
-from lossprism.explorer.runtime.child_processes import wait_until_idle
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job, Report
 from lossprism.explorer.runtime.limits import FILE_BYTES
@@ -50,7 +50,8 @@ from lossprism.explorer.web.api.gradio_private import (
     prepare,
 )
 from lossprism.explorer.web.api.openapi import openapi
-from lossprism.explorer.web.hosted_server_upkeep import prepare_for_strangers, watched
+from lossprism.explorer.web.health_check import health
+from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
 from lossprism.explorer.web.middleware.cross_site_guard import Guard, known_names
 from lossprism.explorer.web.middleware.exception_handler import DefectHandler
 from lossprism.explorer.web.middleware.host_and_origin import KnowsHost
@@ -75,7 +76,7 @@ from lossprism.explorer.web.pages.missing import page as missing
 from lossprism.explorer.web.pages.sphere import page as sphere_page
 from lossprism.version import VERSION
 
-HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
+HEALTH = APIRoute("/healthz", health, include_in_schema=False)
 
 
 def agents_guide() -> PlainTextResponse:
@@ -93,6 +94,8 @@ AGENTS = APIRoute("/agents.md", agents_guide, include_in_schema=False)
 # Of two lengths: what pads the shorter one is loaded, too.
 FIRST_SENTENCES = ("A cat.", "A cat sleeps in the sun.")
 WARMED_AFTER_S = 10.0  # at most, on a page with visitors from its first second
+# As long at less than this share of a core, and the page is idle.
+IDLE_S, BUSY_SHARE = 2.0, 0.1
 # Sessions that Gradio knows of; none of ours keeps anything.
 SESSIONS = 32
 # Where each page is served, its folder, and the module of it. The navigation shows those whose path
@@ -291,7 +294,7 @@ def _launched(
         app.middleware_stack = guards[0]
         yield
 
-    torch.set_num_threads(1)  # see device.all_cores
+    torch.set_num_threads(1)  # see `torch_threads.all_cores`
     threading.Thread(target=_warm, args=(first,), daemon=True).start()
     app = build(first)
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
@@ -330,6 +333,17 @@ def _warm(first: Scenario) -> Job:
     wait_until_idle(most=WARMED_AFTER_S)
     # A job ends at its next step when the process does: torn down while torch computes, it aborts.
     return Job.in_background(_load_encoder)
+
+
+def wait_until_idle(most: float, idle: float = IDLE_S) -> None:
+    """Wait until this process has computed next to nothing for `idle` seconds; at most `most`
+    seconds, as one with many visitors never does."""
+    ends = time.monotonic() + most
+    while time.monotonic() < ends:
+        before = time.process_time()
+        time.sleep(idle)
+        if time.process_time() - before < BUSY_SHARE * idle:
+            return
 
 
 def _load_encoder(_: Report) -> None:

@@ -45,7 +45,7 @@ MEASURED = """
 import ctypes, gc, json, sys
 from pathlib import Path
 import torch
-from lossprism.explorer.runtime.child_processes import give_back
+from lossprism.explorer.runtime.memory_use import release_freed_memory
 torch.set_num_threads(1)
 MMAP_THRESHOLD = -3  # of malloc.h
 assert ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 2**17)
@@ -56,7 +56,7 @@ def held(what):
 
 def rise(work):
     gc.collect()
-    give_back()
+    release_freed_memory()
     Path("/proc/self/clear_refs").write_text("5")
     before = held("VmRSS")
     work()

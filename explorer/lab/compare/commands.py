@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossprism.explorer.locale import LANGUAGES, say
-from lossprism.explorer.runtime import FETCH
 from lossprism.explorer.runtime.number_format import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from lossprism.explorer.lab.compare.comparison_results import Between, Figures
     from lossprism.explorer.lab.compare.loss_comparison import Comparison
 
+FETCH_HELP = "fetch the models that the scenario names, and read its files and folders"
 EXAMPLES = """\
 a loss is named as list_losses and the page's link name it, with what differs from its defaults:
   cosent                                       by itself
@@ -46,7 +46,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("sides", nargs="+", metavar="LOSS", help=named)
     scenario = "a link of the page, or a scenario file; what the page opens with if left out"
     parser.add_argument("--scenario", help=f"{scenario}. Its own loss plays no part")
-    parser.add_argument("--fetch", action="store_true", help=FETCH)
+    parser.add_argument("--fetch", action="store_true", help=FETCH_HELP)
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
     about = "write a page on how every loss agrees with its definition and the installed libraries"
     parity = commands.add_parser("parity", help=about)

@@ -33,7 +33,7 @@ from lossprism.explorer.lab.compare.comparison_results import (
 from lossprism.explorer.lab.compare.incomparability_reasons import reasons
 from lossprism.explorer.lab.compare.most_disputed_pair import disagreement
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
 from lossprism.losses.readable_inputs import READABLE

@@ -11,8 +11,8 @@ import numpy as np
 from lossprism.explorer.lab.large.batch import angles, cosines
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.runtime.array_serialization import load_array, save_array
-from lossprism.explorer.runtime.cache import cache_folder, digest, prune
-from lossprism.explorer.runtime.device import all_cores
+from lossprism.explorer.runtime.cache_folder import cache_folder, digest, prune
+from lossprism.explorer.runtime.torch_threads import all_cores
 from lossprism.explorer.sources.encoders import Encoder
 
 # Pairs of one part: an interruption loses a few seconds of work at most.

@@ -25,9 +25,9 @@ from lossprism.explorer.lab.training.run_records import EvaluationRecord
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.runtime import resource_checks
 from lossprism.explorer.runtime.cancellable_process import call_in_process
-from lossprism.explorer.runtime.device import all_cores
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.torch_threads import all_cores
 from lossprism.explorer.sources.encoders import locate
 
 MIN_SENTENCES, MAX_SENTENCES = 4, 50_000

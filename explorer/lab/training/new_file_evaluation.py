@@ -22,7 +22,7 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
 from lossprism.explorer.runtime import device, jobs
-from lossprism.explorer.runtime.cache import digest
+from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.limits import TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number

@@ -12,9 +12,9 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 
 from lossprism.explorer.runtime import jobs, thread_slot_lending
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 

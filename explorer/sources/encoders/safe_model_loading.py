@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from lossprism.explorer.locale import Word
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.concurrent_files import files_in
 from lossprism.explorer.runtime.device import device as app_device
 from lossprism.explorer.runtime.limits import LOADED_MODELS
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows

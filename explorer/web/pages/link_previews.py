@@ -32,7 +32,7 @@ from lossprism.explorer.lab.compare.loss_syntax import typed_value
 from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.locale import LANGUAGES, language_of, spelled, title_word
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
 from lossprism.explorer.web.pages.figure_sources import PageFigure, openings

@@ -8,7 +8,7 @@ import threading
 import pytest
 import torch
 
-from lossprism.explorer.runtime.device import all_cores
+from lossprism.explorer.runtime.torch_threads import all_cores
 
 CORES = 3
 

@@ -25,7 +25,7 @@ def hosted(monkeypatch):
 
 
 def with_memory(monkeypatch, mib):
-    monkeypatch.setattr(resource_checks, "left", lambda: mib * MIB)
+    monkeypatch.setattr(resource_checks, "free_memory", lambda: mib * MIB)
 
 
 @pytest.mark.parametrize("wanted", ["cosines", "angles", "vectors"])
@@ -110,10 +110,10 @@ def test_at_home_all_may_be_tried(monkeypatch, tmp_path):
 def test_a_container_may_have_less_than_the_machine(monkeypatch, tmp_path):
     monkeypatch.setattr(memory_use, "CGROUP", tmp_path)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8000))
-    assert memory_use.left() == 8000
+    assert memory_use.free_memory() == 8000
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("3000\n")
     (tmp_path / "memory.stat").write_text("anon 2000\ninactive_file 700\n")
-    assert memory_use.left() == 2700
+    assert memory_use.free_memory() == 2700
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory_use.left() == 8000
+    assert memory_use.free_memory() == 8000

@@ -6,7 +6,8 @@ import base64
 
 import pytest
 
-from lossprism.explorer.runtime import cache, uploads
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.cache_folder import cache_folder, prune
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
@@ -72,7 +73,7 @@ def test_a_file_that_is_too_large_is_refused_and_dropped(monkeypatch):
     uploads.receive(TOKEN, 0, b"abc", "f.csv")
     with raises_problem("large_file_too_large", name="f.csv"):
         uploads.receive(TOKEN, 3, b"de", "f.csv")
-    assert list(cache.cache_folder("arriving").iterdir()) == []
+    assert list(cache_folder("arriving").iterdir()) == []
 
 
 def test_a_file_arrives_in_pieces_under_the_name_of_its_content():
@@ -102,7 +103,7 @@ def test_a_file_is_found_by_content_alone(content):
 def test_a_piece_of_a_file_that_left_is_no_file_of_its_own():
     token = "0123456789abcdef"
     uploads.receive(token, 0, b"abc", "f.csv")
-    cache.prune(most=0)
+    prune(most=0)
     with raises_problem("large_file_pieces"):
         uploads.receive(token, 3, b"def", "f.csv")
     with raises_problem("large_file_pieces"):

@@ -7,7 +7,7 @@ import tempfile
 
 import pytest
 
-from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.cache_folder import cache_folder
 from lossprism.explorer.runtime.write_confinement import PLACES, keep_all_in
 
 

@@ -16,9 +16,9 @@ from huggingface_hub import constants
 
 from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.runtime import jobs, limits
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.device import device
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import (
     EMBEDDED,

@@ -22,7 +22,7 @@ from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.practice_sentences import practice_pairs
-from lossprism.explorer.web import hosted_server_upkeep, site
+from lossprism.explorer.web import hosted_server_setup_and_cleanup, site
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.pages.claims import requests as claims_requests
@@ -103,7 +103,7 @@ def here(tmp_path_factory):
         patch.setattr(finetune_check, "runs", lambda: made)
         patch.setattr(claims_requests, "default_runs", lambda: made)
         patch.setattr(map_requests, "default_runs", lambda: made)
-        patch.setattr(hosted_server_upkeep, "default_runs", lambda: made)
+        patch.setattr(hosted_server_setup_and_cleanup, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
         timed = dict.fromkeys((*finetune_check.PACE, "steps"), 1)

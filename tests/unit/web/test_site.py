@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.runtime import limits
-from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.sources.encoders import encoder_output_cache, safe_model_loading
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import compute_loss

@@ -23,16 +23,16 @@ from lossprism.explorer.lab.training.plan import SCRATCH
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.runtime import downloads, fair_queue, jobs, uploads
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
 from lossprism.explorer.sources import table_file_reader
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web import hosted_server_upkeep, page_requests
+from lossprism.explorer.web import health_check, hosted_server_setup_and_cleanup, page_requests
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.api.request_parsing import for_visitor
@@ -99,7 +99,8 @@ def runs(tmp_path, monkeypatch):
         (finetune_check, "runs"),
         (claims_requests, "default_runs"),
         (map_requests, "default_runs"),
-        (hosted_server_upkeep, "default_runs"),
+        (hosted_server_setup_and_cleanup, "default_runs"),
+        (health_check, "default_runs"),
     ):
         monkeypatch.setattr(module, name, lambda: made)
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
@@ -463,7 +464,7 @@ def test_of_runs_that_have_ended_the_oldest_leave(pages, runs, monkeypatch):
     first, second = trained(runs), trained(runs)
     checkpoint = runs.root / second / "checkpoints" / "checkpoint-4"
     checkpoint.mkdir(parents=True, exist_ok=True)
-    hosted_server_upkeep.drop_old()
+    hosted_server_setup_and_cleanup.drop_old()
     assert [path.name for path in runs.root.iterdir()] == [second]
     assert first != second
     assert not checkpoint.exists()  # nothing resumes a run that is finished
@@ -479,7 +480,7 @@ def test_what_cannot_be_removed_keeps_nothing_else(pages, runs, monkeypatch, cap
         raise PermissionError(SECRET)
 
     monkeypatch.setattr(downloads, "drop_old", broken)
-    hosted_server_upkeep.drop_old()
+    hosted_server_setup_and_cleanup.drop_old()
     assert not at.exists()
     output = capsys.readouterr().err
     assert "PermissionError" in output
@@ -494,7 +495,7 @@ def test_uploads_of_home_stay(pages, runs, monkeypatch):
         digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
         at = uploads.find(digest)
     os.utime(at, (1_000_000.0, 1_000_000.0))
-    hosted_server_upkeep.drop_old()
+    hosted_server_setup_and_cleanup.drop_old()
     assert at.exists()
 
 
@@ -516,7 +517,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     download.write_text("a")
     beside = downloads.place_of(run) / "model.zip"
     beside.write_text("a")
-    hosted_server_upkeep.drop_old()
+    hosted_server_setup_and_cleanup.drop_old()
     assert at.exists()
     assert download.exists()
     assert beside.exists()
@@ -525,7 +526,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     for path in (at, download, beside, runs.root / run / "state.json"):
         os.utime(path, (long_ago, long_ago))
     (runs.root / ".deleted-by-a-process-that-was-killed").mkdir()
-    hosted_server_upkeep.drop_old()
+    hosted_server_setup_and_cleanup.drop_old()
     assert not at.exists()
     assert not download.parent.exists()
     assert not beside.parent.exists()
@@ -543,7 +544,7 @@ def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
     later = time.time() + 10 * 86_400
     for path in dated:
         os.utime(path, (later, later))
-    hosted_server_upkeep.drop_old()
+    hosted_server_setup_and_cleanup.drop_old()
     assert all(path.stat().st_mtime < later - 86_400 for path in dated)  # and leaves in its time
 
 

@@ -33,11 +33,11 @@ from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_records import Followed
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.runtime import downloads, jobs
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.response_types import Floats
 from lossprism.explorer.sources.encoders import EMBEDDED

@@ -39,8 +39,9 @@ from lossprism.explorer.lab.compare.loss_comparison import (
 )
 from lossprism.explorer.runtime import jobs, validation
 from lossprism.explorer.runtime.array_serialization import packed
-from lossprism.explorer.runtime.cache import Cache, digest
+from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer

@@ -26,9 +26,9 @@ from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_cha
 from lossprism.explorer.lab.training.run_records import RowForm
 from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.limits import CORPORA, PACES, QUOTED_LETTERS
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Setting, Sparse

@@ -11,7 +11,7 @@ from lossprism.explorer.lab.large import encoder_pair_scores
 from lossprism.explorer.lab.large.batch import drawn, in_order
 from lossprism.explorer.lab.large.large_batch_session import open_batch
 from lossprism.explorer.lab.large.large_file_reader import read_pairs
-from lossprism.explorer.runtime import cache
+from lossprism.explorer.runtime.cache_folder import prune
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.sources.random_batch import RandomBatch, draw
 from tests.added_encoder import MadeEncoder
@@ -206,7 +206,7 @@ def test_parts_that_leave_meanwhile_are_encoded_again(monkeypatch):
     whole = encode(vectors, with_vectors=False)
 
     def clear(done, total):
-        cache.prune(most=0)
+        prune(most=0)
 
     again = encode(vectors, clear, with_vectors=False)
     assert np.array_equal(whole.cosines, again.cosines)

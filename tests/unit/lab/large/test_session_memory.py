@@ -18,7 +18,7 @@ from lossprism.explorer.lab.large.large_batch_response import details, look
 from lossprism.explorer.lab.large.large_batch_session import LargeSession, checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
 from lossprism.explorer.runtime.jobs import Job
-from lossprism.explorer.runtime.memory_use import bytes_of
+from lossprism.explorer.runtime.object_size import bytes_of
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.pages.large.requests import read_window
 

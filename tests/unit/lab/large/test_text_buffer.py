@@ -11,7 +11,7 @@ import pytest
 from lossprism.explorer.lab.large import text_buffer
 from lossprism.explorer.lab.large.batch import Numbered
 from lossprism.explorer.lab.large.text_buffer import Texts, holding
-from lossprism.explorer.runtime.memory_use import bytes_of
+from lossprism.explorer.runtime.object_size import bytes_of
 
 TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 

@@ -14,11 +14,11 @@ from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from lossprism.explorer.runtime.child_processes import allow_connections
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
-from lossprism.explorer.web.hosted_server_upkeep import answer_soon, health
+from lossprism.explorer.web.health_check import health
+from lossprism.explorer.web.hosted_server_setup_and_cleanup import allow_connections, answer_soon
 from lossprism.explorer.web.middleware import request_limits
 from lossprism.explorer.web.middleware.asgi_messages import Message
 from lossprism.explorer.web.middleware.request_limits import Bounded, Line

@@ -13,8 +13,8 @@ import pytest
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.variation_over_batches import COUNT
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.web.pages.explore import request_scenario, requests
 from lossprism.explorer.web.pages.explore.requests import SERVED
 from tests.wire import by_name

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime import downloads
-from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.cache_folder import cache_folder
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook

@@ -13,8 +13,8 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.training import data, published_experiment
 from lossprism.explorer.lab.training.trainer_inputs import examples
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import PACES
+from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED

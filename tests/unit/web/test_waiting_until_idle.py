@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossprism.explorer.runtime import child_processes
+from lossprism.explorer.web import site
 
 
 def waited(monkeypatch, used: list[float], most: float) -> float:
@@ -14,10 +14,10 @@ def waited(monkeypatch, used: list[float], most: float) -> float:
         now[0] += seconds
         spent[0] += next(shares)
 
-    monkeypatch.setattr(child_processes.time, "sleep", sleep)
-    monkeypatch.setattr(child_processes.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(child_processes.time, "process_time", lambda: spent[0])
-    child_processes.wait_until_idle(most, idle=2.0)
+    monkeypatch.setattr(site.time, "sleep", sleep)
+    monkeypatch.setattr(site.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(site.time, "process_time", lambda: spent[0])
+    site.wait_until_idle(most, idle=2.0)
     return now[0]
 
 

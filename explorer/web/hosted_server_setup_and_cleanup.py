@@ -1,67 +1,22 @@
 """The process of a page that strangers share: its preparation, its state, and what it deletes."""
 
-import shutil
 import sys
 import threading
 import time
 
-import psutil
-from anyio import CapacityLimiter, to_thread
-
 from lossprism.explorer.lab.training.run_control import default_runs
-from lossprism.explorer.lab.training.run_folder import all_runs
-from lossprism.explorer.runtime import device, downloads, jobs, memory_use, uploads, worker_process
-from lossprism.explorer.runtime.cache import cache_folder
-from lossprism.explorer.runtime.child_processes import allow_connections, give_back
+from lossprism.explorer.runtime import device, downloads, jobs, uploads, worker_process
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
 from lossprism.explorer.runtime.hosted_budgets import BUDGETS, budget
 from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.memory_use import release_freed_memory
 from lossprism.explorer.runtime.redaction import log_without_words
-from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.sources import hub_cache_pruning
 from lossprism.explorer.sources.encoders.encoder_output_cache import limit_cache
 from lossprism.explorer.web.middleware.exception_handler import report_defect
-from lossprism.version import VERSION
 
 TIDIED_S = 300.0
 SWITCHED_S = 0.0005
-
-
-def health() -> Json:
-    """Return the state of a hosted page: middling and heavy work running and waiting, trainings
-    running or waiting, and free memory and disk, in MiB."""
-    try:
-        left = shutil.disk_usage(cache_folder("files")).free
-    except OSError:  # it can be neither written nor read
-        left = 0
-    beside = sum(worker.memory for worker in worker_process.WORKERS)
-    return {
-        "alive": True,
-        "version": VERSION,
-        "middling": _counts(MIDDLING),
-        "heavy": _counts(HEAVY),
-        "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
-        "memory_mib": {
-            "own": (psutil.Process().memory_info().rss + beside) // MIB,
-            "left": memory_use.left() // MIB,
-        },
-        "disk_mib": {"left": left // MIB},
-    }
-
-
-def _counts(of: FairQueue) -> Json:
-    begun, waiting = of.counts
-    return {"under_way": begun, "waiting": waiting}
-
-
-_watched = CapacityLimiter(1)
-
-
-async def watched() -> Json:
-    """Return a route of `health` with its own thread, so that it answers even if all others are
-    busy."""
-    return await to_thread.run_sync(health, limiter=_watched)
 
 
 def forget_mine() -> None:
@@ -105,7 +60,7 @@ def keep_tidy(every: float = TIDIED_S) -> None:
     def tidy() -> None:
         while True:
             drop_old()
-            give_back()  # what large requests have left
+            release_freed_memory()  # what large requests have left
             time.sleep(every)
 
     threading.Thread(target=tidy, daemon=True).start()
@@ -125,3 +80,19 @@ def drop_old() -> None:
             print(f"nothing old is removed: {type(error).__name__}", file=sys.stderr, flush=True)
         except Exception as error:
             report_defect(error)
+
+
+CONNECTIONS = 16_384  # also the most that docs/nginx.conf passes on
+
+
+def allow_connections(most: int = CONNECTIONS) -> None:
+    """Raise this process's limit of connections as far as permitted: a shell allows a
+    thousand."""
+    try:
+        import resource
+    except ImportError:  # the system sets no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
