@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.web.middleware.refusals import refusal
 from lossprism.explorer.web.pages.learn.page import BELOW
 from lossprism.losses import LOSSES, SHIPPED
 from lossprism.losses.combined.vector_queue import REFERENCES

@@ -29,8 +29,8 @@ from lossprism.explorer.runtime.validation import quoted
 from lossprism.explorer.sources import pairs_from_tables, random_batch, textbook
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
+from lossprism.explorer.sources.guide_vectors import guide_vectors_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
-from lossprism.explorer.sources.vector_cells import guide_of
 from lossprism.losses.geometry import cosine, with_even_width
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
@@ -508,7 +508,7 @@ def source_pairs(data: Data) -> Pairs:
     if data.teacher:
         pairs = taught(pairs, data.teacher)
     if data.guided:
-        pairs = dataclasses.replace(pairs, guide=guide_of(pairs.sentences, data.guided))
+        pairs = dataclasses.replace(pairs, guide=guide_vectors_of(pairs.sentences, data.guided))
     if data.reading.label_range is None:
         return pairs
     return dataclasses.replace(pairs, label_range=data.reading.label_range)

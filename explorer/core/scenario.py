@@ -25,9 +25,9 @@ from lossprism.explorer.runtime.problem import Problem, Value, logged
 from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.guide_vectors import EncodedVector, decoded_vector
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.sources.vector_cells import Guided, unpacked
 
 # That a row takes beside its letters.
 ROW_BYTES = 64
@@ -83,7 +83,7 @@ class Data:
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
     teacher: tuple[tuple[str, str, str], ...] = ()
-    guided: tuple[Guided, ...] = ()
+    guided: tuple[EncodedVector, ...] = ()
     file: str = ""
     reading: Reading = field(default_factory=Reading)
     random: RandomBatch = field(default_factory=RandomBatch)
@@ -272,12 +272,12 @@ def _reasons(value: Any, where: str) -> object:
         raise validation.misfit(where, value) from error
 
 
-def _guided(value: Any, where: str) -> tuple[Guided, ...]:
+def _guided(value: Any, where: str) -> tuple[EncodedVector, ...]:
     """Read sentences with a vector each, all of one length."""
     rows, widths = validation.rows(2)(value, where), set()
     for number, (_, vector) in enumerate(rows, 1):
         try:
-            widths.add(len(unpacked(vector)))
+            widths.add(len(decoded_vector(vector)))
         except ValueError as error:
             raise validation.misfit(f"{where}[{number}]", vector) from error
         if len(widths) > 1:

@@ -9,8 +9,6 @@ from typing import TypeVar
 import torch
 
 Answer = TypeVar("Answer")
-
-
 _setting_threads = threading.Lock()
 
 

@@ -15,8 +15,8 @@ from pathlib import PurePath
 import numpy as np
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.column_names import CLASS_NAMES
-from lossprism.explorer.sources.column_roles import may_name_class, plain_name
+from lossprism.explorer.sources.column_names import CLASS_NAMES, plain_name
+from lossprism.explorer.sources.column_roles import may_name_class
 from lossprism.explorer.sources.record_batches import check_bytes, check_counts
 
 NUMPY, SAFETENSORS = "NumPy", "safetensors"

@@ -112,3 +112,12 @@ ONLY_CLASSES = frozenset(CLASS_NAMES) - frozenset(SCORE_NAMES)
 TEXT_NAMES = _names("texts")
 # Above nothing but words these are the names of columns, where none of them comes again below.
 HEADS = frozenset(_names("heads"))
+
+
+def plain_name(name: str) -> str:
+    """The name as it is compared.
+
+    >>> plain_name(" Sentence_A ")
+    'sentencea'
+    """
+    return re.sub(r"[\s_.\-]+", "", name).casefold()

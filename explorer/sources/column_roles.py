@@ -32,6 +32,7 @@ from lossprism.explorer.sources.column_names import (
     SEARCH_SCORES,
     TEACHER_NAMES,
     TEXT_NAMES,
+    plain_name,
 )
 
 PAIR_ROLES = ("first", "second", "score")
@@ -51,15 +52,6 @@ CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
 _TEXTS = frozenset(ANCHOR_NAMES).union(*PAIR_NAMES, *POSITIVE_NAMES)
 _ALL_NAMES = _TEXTS.union(SCORE_NAMES, TEACHER_NAMES, MARGIN_NAMES, DIALOGUES)
-
-
-def plain_name(name: str) -> str:
-    """The name as it is compared.
-
-    >>> plain_name(" Sentence_A ")
-    'sentencea'
-    """
-    return re.sub(r"[\s_.\-]+", "", name).casefold()
 
 
 def recognised(names: Sequence[str]) -> int:

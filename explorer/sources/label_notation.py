@@ -12,12 +12,6 @@ from enum import StrEnum
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import (
     ABSENT,
-    INFERENCE,
-    INFERENCE_LETTERS,
-    INFERENCE_SCORES,
-    NO_INFERENCE,
-    TWO_WAY_INFERENCE,
-    YES_NO,
     is_blank,
     label_word,
     listed_in,
@@ -26,6 +20,14 @@ from lossprism.explorer.sources.cells import (
     shortened,
 )
 from lossprism.explorer.sources.column_roles import NO_SCORE
+from lossprism.explorer.sources.label_words import (
+    INFERENCE,
+    INFERENCE_LETTERS,
+    INFERENCE_SCORES,
+    NO_INFERENCE,
+    TWO_WAY_INFERENCE,
+    YES_NO,
+)
 
 # The share of a column's labels that are written in one way; fewer, and it is unclear which.
 CLEAR_SHARE = 0.9

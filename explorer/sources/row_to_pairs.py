@@ -14,14 +14,13 @@ from lossprism.explorer.sources.cells import (
     read_score,
     read_sentence,
 )
-from lossprism.explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES
+from lossprism.explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES, plain_name
 from lossprism.explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     TEACHER,
     TRIPLET_ROLES,
     candidate_columns,
-    plain_name,
     teacher_columns,
 )
 from lossprism.explorer.sources.label_notation import (
@@ -33,7 +32,7 @@ from lossprism.explorer.sources.label_notation import (
 from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
 from lossprism.explorer.sources.pictures import RowPictures
 from lossprism.explorer.sources.reading_notes import ColumnsRead
-from lossprism.explorer.sources.table_file_reader import Grid, step
+from lossprism.explorer.sources.table_grid import Grid, step
 from lossprism.explorer.sources.vector_cells import SentenceVectors
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 

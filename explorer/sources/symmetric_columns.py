@@ -2,7 +2,7 @@
 
 import re
 
-from lossprism.explorer.sources.column_roles import plain_name
+from lossprism.explorer.sources.column_names import plain_name
 
 # Names of two sides of one kind, beside those that differ in a number or letter at their end alone.
 _SAME_KINDS = ({"first", "second"}, {"left", "right"})

@@ -1,11 +1,9 @@
 """Vectors of sentences as a file brings them, in columns beside the texts; and as a scenario holds
 a guide's."""
 
-import base64
-import binascii
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -14,13 +12,9 @@ import numpy as np
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import Cells, is_blank, listed_in, read_sentence, shortened
 
-# A sentence and its vector: base64 of float32 numbers, least byte first.
-Guided = tuple[str, str]
-
 # Of its length: an encoder gives a sentence vectors that differ by rounding, by the batch that it
 # stands in. What differs by more is another vector.
 SAME_WITHIN = 0.01
-_NUMBERS = np.dtype("<f4")
 _KINDS = (float, int, Decimal)
 
 
@@ -135,12 +129,12 @@ def _checked(vector: np.ndarray, numbers: Sequence | np.ndarray, column: str) ->
     if not finite.all():
         odd = numbers[int(finite.argmin())]
         raise Problem("vector_not_finite", column=column, value=shortened(odd))
-    if not _points(vector):
+    if not has_direction(vector):
         raise Problem("vector_zero", column=column)
     return vector
 
 
-def _points(vector: np.ndarray) -> bool:
+def has_direction(vector: np.ndarray) -> bool:
     """True if a vector is long enough to have a direction, from which cosines are made."""
     from lossprism.losses.geometry import (
         SHORTEST,  # with torch, which other examples and files do without
@@ -159,38 +153,3 @@ def _float(number: Any) -> float:
         return float(number)
     except (OverflowError, ValueError):
         return math.inf
-
-
-def packed(sentences: Sequence[str], guide: np.ndarray | None) -> tuple[Guided, ...]:
-    """The vectors [S, G] of these sentences as a scenario holds them; a sentence without any is
-    left out."""
-    if guide is None:
-        return ()
-    rows = zip(sentences, guide.astype(_NUMBERS), strict=True)
-    return tuple(
-        (sentence, base64.b64encode(row.tobytes()).decode("ascii"))
-        for sentence, row in rows
-        if not np.isnan(row).any()
-    )
-
-
-def unpacked(vector: str) -> np.ndarray:
-    """A vector as a scenario holds it. Raises ValueError where it is none."""
-    try:
-        numbers = np.frombuffer(base64.b64decode(vector, validate=True), dtype=_NUMBERS)
-    except binascii.Error as error:
-        raise ValueError("no base64") from error
-    if not len(numbers) or not np.isfinite(numbers).all():
-        raise ValueError("no finite numbers")
-    if not _points(numbers):
-        raise ValueError("no direction")
-    return numbers
-
-
-def guide_of(sentences: Sequence[str], guided: Iterable[Guided]) -> np.ndarray:
-    """The vectors of these sentences that a scenario has, float32 [S, G], NaN for a sentence that
-    has none."""
-    known = {sentence: unpacked(vector) for sentence, vector in guided}
-    width = len(next(iter(known.values())))
-    nothing = np.full(width, math.nan, dtype=np.float32)
-    return np.stack([known.get(sentence, nothing) for sentence in sentences]).astype(np.float32)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.column_names import GUIDE, VECTORS
+from lossprism.explorer.sources.column_names import GUIDE, VECTORS, plain_name
 from lossprism.explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
@@ -13,7 +13,6 @@ from lossprism.explorer.sources.column_roles import (
     TRIPLET_ROLES,
     candidate_columns,
     names_guide,
-    plain_name,
     position_of,
 )
 

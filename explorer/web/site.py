@@ -52,12 +52,13 @@ from lossprism.explorer.web.api.gradio_private import (
 from lossprism.explorer.web.api.openapi import openapi
 from lossprism.explorer.web.health_check import health
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
-from lossprism.explorer.web.middleware.cross_site_guard import Guard, known_names
+from lossprism.explorer.web.middleware.accepted_host_names import accepted_names
+from lossprism.explorer.web.middleware.cancel_on_disconnect import EndsWork
+from lossprism.explorer.web.middleware.cross_site_guard import Guard
 from lossprism.explorer.web.middleware.exception_handler import DefectHandler
 from lossprism.explorer.web.middleware.host_and_origin import KnowsHost
 from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
 from lossprism.explorer.web.middleware.request_limits import Bounded
-from lossprism.explorer.web.middleware.request_threads import EndsWork
 from lossprism.explorer.web.middleware.response_streaming import SendsInPieces
 from lossprism.explorer.web.middleware.visitor_key import KnowsVisitor
 from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
@@ -289,7 +290,7 @@ def _launched(
             limit_queue(app.get_blocks())
             inner = Bounded(inner)
         inner = KnowsAddress(inner, address)
-        names = known_names(host, address)
+        names = accepted_names(host, address)
         guards.append(Guard(inner, names, pages, urlsplit(address).path))
         app.middleware_stack = guards[0]
         yield

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.web.middleware.refusals import refusal
 from lossprism.explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
 from tests import nginx_server
 from tests.asgi_server import WAIT_S, served

@@ -35,16 +35,16 @@ from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import read_sentence, shortened
-from lossprism.explorer.sources.column_names import CLASS_NAMES, QUERY_NAMES, TEXT_NAMES
+from lossprism.explorer.sources.column_names import CLASS_NAMES, QUERY_NAMES, TEXT_NAMES, plain_name
 from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
     may_name_class,
     name_classes,
-    plain_name,
     position_of,
 )
 from lossprism.explorer.sources.reading_notes import ColumnsRead
-from lossprism.explorer.sources.table_file_reader import Grid, read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
+from lossprism.explorer.sources.table_grid import Grid
 
 P = TypeVar("P")
 C = TypeVar("C")

@@ -12,9 +12,9 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import typed
-from lossprism.explorer.sources.cells import INFERENCE_WORDS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.table_vectors_encoder import is_own
+from lossprism.explorer.sources.label_words import INFERENCE_WORDS
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import UNIT
 

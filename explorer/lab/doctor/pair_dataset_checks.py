@@ -46,7 +46,7 @@ from lossprism.explorer.lab.doctor.remedies import (
 from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.sources.cells import INFERENCE_SCORES
+from lossprism.explorer.sources.label_words import INFERENCE_SCORES
 from lossprism.losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")

@@ -14,8 +14,8 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import DISK_ROWS, LARGE_PAIRS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import ENTAILMENT, Cells
-from lossprism.explorer.sources.column_names import SCORE_NAMES
+from lossprism.explorer.sources.cells import Cells
+from lossprism.explorer.sources.column_names import SCORE_NAMES, plain_name
 from lossprism.explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
@@ -23,19 +23,20 @@ from lossprism.explorer.sources.column_roles import (
     TRIPLET_ROLES,
     choose_columns,
     listed,
-    plain_name,
 )
 from lossprism.explorer.sources.encoders.table_vectors_encoder import store
+from lossprism.explorer.sources.label_words import ENTAILMENT
 from lossprism.explorer.sources.pairs_from_tables import check_share
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_to_pairs import RowReader
-from lossprism.explorer.sources.table_file_reader import Grid, read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
+from lossprism.explorer.sources.table_grid import Grid
 from lossprism.explorer.sources.vector_columns import OWN, VECTOR_ROLES
 
 # A first and a second sentence, the label, the teacher's score, the similarity.
 Read = tuple[str, str, float, float, float]
 
-# Compared as `column_roles.plain_name` makes them.
+# Compared as `column_names.plain_name` makes them.
 SIMILARITY_NAMES = (
     "similarity",
     "cosine",

@@ -21,9 +21,9 @@ from lossprism.explorer.runtime.visitors import as_visitor, is_key
 from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.table_vectors_encoder import in_place_of
+from lossprism.explorer.sources.guide_vectors import EncodedVector, encoded_vectors
 from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.vector_cells import Guided, packed
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
 Rows = tuple[tuple[str, str, str], ...]
@@ -36,7 +36,7 @@ class Sent(NamedTuple):
     rows: Rows
     taught: Rows = ()
     triplets: bool = False
-    guided: tuple[Guided, ...] = ()
+    guided: tuple[EncodedVector, ...] = ()
     own_vectors: str = ""
     reading: tuple[str, ...] = ()
 
@@ -163,7 +163,7 @@ def _rows_of_table(name: str, limit: int, table: object, columns: object, langua
     if count > limit:
         raise Problem("api_too_many", count=count, name=name, most=limit)
     pairs = read.pairs
-    vectors = packed(pairs.sentences, pairs.guide)
+    vectors = encoded_vectors(pairs.sentences, pairs.guide)
     reading = tuple(note.written(language) for note in reading_notes(read))
     own = with_stored_vectors(read, "table").own_vectors
     return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors, own, reading)

@@ -8,34 +8,20 @@ nothing else. It is plain ASGI and independent of Gradio.
 
 from __future__ import annotations
 
-import ipaddress
-import json
 import os
-import socket
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from lossprism.explorer.locale import preferred
-from lossprism.explorer.runtime.deployment_policy import SPACE, deployment_policy
-from lossprism.explorer.runtime.loopback import is_this_computer
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.middleware.accepted_host_names import HostNames, cloud_notebooks
 from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
-from lossprism.explorer.web.middleware.host_and_origin import (
-    Origin,
-    is_foreign,
-    name_in,
-    opens,
-    origin_of,
-)
-from lossprism.explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.web.middleware.host_and_origin import is_foreign, opens
+from lossprism.explorer.web.middleware.refusals import JSON, PLAIN_TEXT, refusal, send_refusal
 
-JSON, MULTIPART = "application/json", "multipart/form-data"
+MULTIPART = "multipart/form-data"
 UPLOADS = "/gradio_api/upload"  # where files are handed in
 READS = ("GET", "HEAD")
-# Addresses at which a server listens to all that reach its computer.
-WILDCARDS = ("0.0.0.0", "::", "")
 # Set to the sources of Content-Security-Policy whose pages may show ours in a frame.
 FRAMES = "LOSSPRISM_FRAME_ANCESTORS"
 # A notebook or an editor of this computer shows the page in a frame.
@@ -43,97 +29,6 @@ _HOME_FRAMES = (
     "'self' http://localhost:* http://127.0.0.1:* vscode-webview: vscode-file: "
     "https://*.vscode-cdn.net"
 )
-
-
-class CloudNotebook(NamedTuple):
-    """A notebook in the cloud: the ends of the names by which it shows the page, and sources of
-    the pages that frame it."""
-
-    suffixes: tuple[str, ...]
-    frames: str
-
-
-# By the environment variable that tells of it.
-NOTEBOOKS: Mapping[str, CloudNotebook] = {
-    "COLAB_RELEASE_TAG": CloudNotebook(
-        (".googleusercontent.com", ".colab.dev"),
-        "https://colab.research.google.com https://*.googleusercontent.com https://*.colab.dev",
-    ),
-    "KAGGLE_KERNEL_RUN_TYPE": CloudNotebook(
-        (".kaggle.net", ".kaggle.com"),
-        "https://*.kaggle.com https://*.kaggle.net https://*.kaggleusercontent.com",
-    ),
-    "CODESPACES": CloudNotebook(
-        (".app.github.dev", ".github.dev"), "https://*.app.github.dev https://*.github.dev"
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names by which readers find this server, beside those of this computer.
-
-    `hosts` are complete names, `suffixes` the ends of names, and `origins` complete origins.
-    `any_number` accepts numeric addresses, which nobody can point elsewhere; `any_name` accepts all
-    names, if only a proxy can reach the server.
-    """
-
-    hosts: frozenset[str]
-    suffixes: tuple[str, ...] = ()
-    origins: frozenset[Origin] = frozenset()
-    any_number: bool = False
-    any_name: bool = False
-
-    def also(self, address: str) -> Names:
-        """Return these names and those of one more address for readers."""
-        host, origin = name_in(urlsplit(address).netloc), origin_of(address)
-        origins = self.origins | frozenset(filter(None, [origin]))
-        return replace(self, hosts=self.hosts | {host}, origins=origins)
-
-    def know(self, host: str) -> bool:
-        """Return whether a header Host has one of these names."""
-        name = name_in(host)
-        if not name:
-            return False
-        if self.any_name or is_this_computer(name) or name in self.hosts:
-            return True
-        return name.endswith(self.suffixes) or (self.any_number and _is_number(name))
-
-
-def known_names(host: str, address: str = "", environment: Mapping[str, str] = os.environ) -> Names:
-    """Return the names of a server that listens at `host` and that readers find at `address`.
-
-    A Space has the name that the hub gives it, a notebook in the cloud those of its service. A
-    JupyterHub does not tell its name; but a server there is reached through its proxy alone.
-    """
-    listens_to_all = host in WILDCARDS
-    of_space = environment.get("SPACE_HOST", "")
-    found = {name_in(urlsplit(address).netloc), *map(name_in, of_space.split(","))}
-    found |= set() if listens_to_all else {host.strip("[]").lower()}
-    if listens_to_all:
-        found |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
-    suffixes = [end for one in _cloud_notebooks(environment) for end in one.suffixes]
-    on_a_space = bool(environment.get(SPACE))
-    return Names(
-        hosts=frozenset(found - {""}),
-        suffixes=tuple(suffixes),
-        origins=frozenset(filter(None, [origin_of(address)])),
-        any_number=listens_to_all or on_a_space,
-        any_name=bool(environment.get("JUPYTERHUB_SERVICE_PREFIX"))
-        or (on_a_space and not of_space),
-    )
-
-
-def _cloud_notebooks(environment: Mapping[str, str]) -> list[CloudNotebook]:
-    return [one for variable, one in NOTEBOOKS.items() if environment.get(variable)]
-
-
-def _is_number(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 class Guard:
@@ -146,7 +41,7 @@ class Guard:
     """
 
     def __init__(
-        self, app: Application, names: Names, pages: Collection[str], root: str = ""
+        self, app: Application, names: HostNames, pages: Collection[str], root: str = ""
     ) -> None:
         self.app, self.names, self.root = app, names, root
         self.pages = {page.rstrip("/") for page in pages}
@@ -193,7 +88,7 @@ def frame_ancestors() -> str:
     page, and on the user's own machine this computer's and those of a notebook in the cloud."""
     if deployment_policy().knows_visitors:
         return os.environ.get(FRAMES) or "*"
-    cloud = [one.frames for one in _cloud_notebooks(os.environ)]
+    cloud = [one.frames for one in cloud_notebooks(os.environ)]
     return os.environ.get(FRAMES) or " ".join([_HOME_FRAMES, *cloud])
 
 
@@ -214,10 +109,5 @@ async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> Non
     """Answer with a sentence: a reader in their language, a program in JSON."""
     headers = dict(scope["headers"])
     language = preferred(headers.get(b"accept-language", b"").decode("latin-1"))
-    reads = b"text/html" in headers.get(b"accept", b"")
-    answer = refusal(problem, language)
-    body = (answer["detail"] if reads else json.dumps(answer)).encode()
-    kind = b"text/plain; charset=utf-8" if reads else JSON.encode()
-    sent = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": sent})
-    await send({"type": "http.response.body", "body": body})
+    kind = PLAIN_TEXT if b"text/html" in headers.get(b"accept", b"") else JSON
+    await send_refusal(send, status, refusal(problem, language), kind)

@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
-from lossprism.explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.web.middleware.refusals import refusal, send_refusal
 
 # Of gradio_client: puts the named arguments of a call in order.
 ARGUMENTS = "construct_args"
@@ -52,7 +52,7 @@ class DefectHandler:
             status, problem = _message_of(error)
             answer = refusal(problem)
             if not begun:
-                await _answer(send, status, answer)
+                await send_refusal(send, status, answer)
             elif dict(begun[0]["headers"]).get(b"content-type", b"").startswith(STREAM):
                 body = f"event: error\ndata: {json.dumps({'error': answer['detail']})}\n\n".encode()
                 await send({"type": "http.response.body", "body": body})
@@ -71,12 +71,6 @@ def _message_of(error: Exception) -> tuple[int, Problem]:
     if isinstance(cause, KeyError) or not_found:  # looked up in vain, when the answer had begun
         return 404, Problem("call_unknown")
     return 500, problem_of(error)
-
-
-async def _answer(send: Send, status: int, content: dict) -> None:
-    headers = [(b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(content).encode()})
 
 
 def problem_of(error: Exception) -> Problem:

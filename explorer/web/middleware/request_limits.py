@@ -7,7 +7,6 @@ refused does not come this far.
 
 import asyncio
 import contextlib
-import json
 import sys
 import time
 from collections import deque
@@ -15,13 +14,12 @@ from collections.abc import Callable, Iterable
 
 from cachetools import LRUCache
 
-from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.downloads import ADDRESS
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.refusals import refusal, send_refusal
 from lossprism.explorer.web.middleware.visitor_key import kept_key
 
 # Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
@@ -251,25 +249,16 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(length) if length.isdigit() else 0
 
 
-def refusal(problem: Problem, language: str = "en") -> Json:
-    """Return the answer to a request that is refused: the problem, and its sentence."""
-    return {"error": problem.to_json(), "detail": say(language, problem.key, **problem.values)}
-
-
 async def refuse(send: Send, status: int, problem: Problem, sent: Receive | None = None) -> None:
     """Answer with a sentence that a page can show. The rest of the request, from `sent`, is read
     and dropped."""
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
-    body = json.dumps(refusal(problem)).encode()
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    headers.append((b"content-length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    close = (b"connection", b"close")
+    await send_refusal(send, status, refusal(problem), headers=[close], more_body=sent is not None)
     if sent is not None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(_dropped(sent), LISTENED_S)
-        body = b""
-    await send({"type": "http.response.body", "body": body})
+        await send({"type": "http.response.body", "body": b""})
 
 
 async def _dropped(sent: Receive) -> None:

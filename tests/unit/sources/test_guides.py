@@ -23,9 +23,9 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
+from lossprism.explorer.sources.guide_vectors import encoded_vectors, guide_vectors_of
 from lossprism.explorer.sources.pairs_from_tables import read_file, read_table
 from lossprism.explorer.sources.textbook import load_example
-from lossprism.explorer.sources.vector_cells import guide_of, packed
 from lossprism.explorer.sources.vector_columns import GUIDES
 from tests.sentences import pattern_of, raises_problem
 
@@ -241,7 +241,9 @@ def test_what_lies_in_rows_beyond_the_first_pairs_is_not_kept():
 
 
 def scenario(pairs, guide, loss="gist", **more):
-    data = Data(source="table", rows=pairs.rows, guided=packed(pairs.sentences, guide), **more)
+    data = Data(
+        source="table", rows=pairs.rows, guided=encoded_vectors(pairs.sentences, guide), **more
+    )
     return Scenario(data=data, loss=loss)
 
 
@@ -309,7 +311,7 @@ def test_a_guide_that_is_named_takes_the_place_of_the_files():
 
 def test_a_scenario_has_the_vectors_to_the_last_digit():
     pairs = load_example("twins")
-    held = guide_of(pairs.sentences, packed(pairs.sentences, pairs.vectors))
+    held = guide_vectors_of(pairs.sentences, encoded_vectors(pairs.sentences, pairs.vectors))
     np.testing.assert_array_equal(held, pairs.vectors)
 
 

@@ -17,8 +17,8 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key
 from lossprism.explorer.web import page_requests, site
+from lossprism.explorer.web.middleware.cancel_on_disconnect import EndsWork
 from lossprism.explorer.web.middleware.public_address import KnowsAddress
-from lossprism.explorer.web.middleware.request_threads import EndsWork
 from lossprism.explorer.web.middleware.visitor_key import HEADER, KnowsVisitor
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.missing import page as missing

@@ -42,7 +42,8 @@ from lossprism.explorer.sources.cells import (
 from lossprism.explorer.sources.column_roles import names_ids
 from lossprism.explorer.sources.delimited import SAMPLE, Tell, no_progress
 from lossprism.explorer.sources.json_rows import Object, object_records, written
-from lossprism.explorer.sources.table_file_reader import Grid, read_grid
+from lossprism.explorer.sources.table_file_reader import read_grid
+from lossprism.explorer.sources.table_grid import Grid
 from lossprism.explorer.sources.table_in_pasted_text import are_steps
 
 NAME_COLUMNS = (

@@ -17,12 +17,12 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Sparse
 from lossprism.explorer.runtime.validation import of_type, one_of
 from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.guide_vectors import EncodedVector
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.textbook import EXAMPLES
-from lossprism.explorer.sources.vector_cells import Guided
 
 # The rows, and a guide's vectors of their sentences.
-Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]
+Rows = tuple[tuple[tuple[str, str, str], ...], tuple[EncodedVector, ...]]
 
 # The rows of the last questions by the digest of what is in them: a page sends its rows once and
 # then names them, so that a moving slider does not carry ten thousand rows with every question.

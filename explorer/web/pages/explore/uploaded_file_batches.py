@@ -21,11 +21,11 @@ from lossprism.explorer.runtime.validation import misfit
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
+from lossprism.explorer.sources.guide_vectors import EncodedVector, encoded_vectors
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.text_encodings import offered, previews
-from lossprism.explorer.sources.vector_cells import Guided, packed
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 from lossprism.losses.labels import label_range_of
 
@@ -45,7 +45,7 @@ class FileRead:
     file: str
     rows: tuple[tuple[str, str, str], ...]
     teacher: tuple[tuple[str, str, str], ...]
-    guided: tuple[Guided, ...]
+    guided: tuple[EncodedVector, ...]
     own_vectors: str
     reading: Reading
     columns: tuple[str, ...]
@@ -108,7 +108,7 @@ def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
         file=digest,
         rows=batch.rows,
         teacher=batch.taught_rows,
-        guided=packed(batch.sentences, batch.guide),
+        guided=encoded_vectors(batch.sentences, batch.guide),
         own_vectors=table.own_vectors,
         reading=_reading(table, draw),
         columns=table.columns,

@@ -12,13 +12,8 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from lossprism.explorer.web.middleware.cross_site_guard import (
-    FRAMES,
-    Guard,
-    Names,
-    frame_ancestors,
-    known_names,
-)
+from lossprism.explorer.web.middleware.accepted_host_names import HostNames, accepted_names
+from lossprism.explorer.web.middleware.cross_site_guard import FRAMES, Guard, frame_ancestors
 
 HERE = "127.0.0.1:7860"
 PAGES = ["/", "/compare", "/doctor", "/large", "/finetune"]
@@ -55,8 +50,8 @@ class Reached:
         await HTMLResponse("<p>reached</p>", REACHED)(scope, receive, send)
 
 
-def client(names: Names | None = None, root: str = "") -> TestClient:
-    guarded = Guard(Reached(), names or known_names("127.0.0.1", environment={}), PAGES, root)
+def client(names: HostNames | None = None, root: str = "") -> TestClient:
+    guarded = Guard(Reached(), names or accepted_names("127.0.0.1", environment={}), PAGES, root)
     return TestClient(guarded, base_url=f"http://{HERE}")
 
 
@@ -180,7 +175,7 @@ NAMED = [
 
 @pytest.mark.parametrize(("host", "address", "environment", "hosts"), NAMED)
 def test_names_that_are_known(host, address, environment, hosts):
-    names = known_names(host, address, environment)
+    names = accepted_names(host, address, environment)
     for one in hosts:
         assert names.know(one), one
 
@@ -198,20 +193,20 @@ UNNAMED = [
 
 @pytest.mark.parametrize(("host", "address", "environment", "hosts"), UNNAMED)
 def test_names_that_are_not_known(host, address, environment, hosts):
-    names = known_names(host, address, environment)
+    names = accepted_names(host, address, environment)
     for one in hosts:
         assert not names.know(one), one
 
 
 def test_a_public_link_is_one_more_name():
-    names = known_names("127.0.0.1", "", {}).also("https://0123.gradio.live")
+    names = accepted_names("127.0.0.1", "", {}).also("https://0123.gradio.live")
     assert names.know("0123.gradio.live")
     assert names.know("127.0.0.1:7860")
     assert not names.know("9999.gradio.live")
 
 
 def test_a_proxy_has_the_origin_of_the_address():
-    names = known_names("127.0.0.1", "https://example.org:8443/losses", {})
+    names = accepted_names("127.0.0.1", "https://example.org:8443/losses", {})
     asks, path = client(names, "/losses"), "/losses/gradio_api/queue/join"
     for host in ("example.org", "example.org:8443", "127.0.0.1:7860"):
         values = {"host": host, "origin": "https://example.org:8443"}
