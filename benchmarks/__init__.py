@@ -1,1 +1,1 @@
-"""Measurements: ``python -m benchmarks interaction`` and ``python -m benchmarks losses``."""
+"""Measurements: ``python -m benchmarks NAME``; README.md lists them."""

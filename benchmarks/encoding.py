@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks import doctor, report
+from benchmarks import report
 from benchmarks.machine import describe
+from benchmarks.made_up_tables import Writer
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, OPENVINO
 from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> None:
 def measured(count: int) -> list[report.Row]:
     """Return the best of each way's turns, in seconds of the clock and of the processor, and its
     largest difference from the vectors of sentence-transformers."""
-    writer = doctor.Writer()
+    writer = Writer()
     texts = [writer.text(writer.chance.randint(3, 15)) for _ in range(count)]
     seconds: dict[str, list[tuple[float, float]]] = {}
     error: dict[str, float] = {}

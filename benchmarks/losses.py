@@ -25,10 +25,10 @@ from torch import Tensor
 
 from benchmarks import report
 from benchmarks.cases import CASES, LARGE, Case
+from benchmarks.library_losses import all_peers
 from benchmarks.machine import describe
-from benchmarks.peers import all_peers
-from benchmarks.result import HEADS, Result, growth, row
-from benchmarks.speed import drawn
+from benchmarks.time_over_size_chart import drawn
+from benchmarks.timing_result import HEADS, Result, growth, row
 
 Loss = Callable[..., Tensor]
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from benchmarks.slow_link import slow_link
+from benchmarks.slow_link_proxy import slow_link
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from tests.browser.reading import PAGE, choose, loss_shown, redrawn, slider, still, visit

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from benchmarks import fuzz
+from benchmarks.hosting import malformed_requests
 from lossprism.explorer.web.site import ENDPOINTS
 from tests import wire
 from tests.browser.serving import Server
@@ -21,10 +21,10 @@ pytestmark = [pytest.mark.encoder, pytest.mark.trains]
 def stranger(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hosted")
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in fuzz.ENVIRONMENT.items():
+        for name, value in malformed_requests.ENVIRONMENT.items():
             patch.setenv(name, value)
         with Server(folder, "--hosted", "--data", str(folder / "data")) as running:
-            yield fuzz.Stranger(running.address, running.process.pid)
+            yield malformed_requests.Stranger(running.address, running.process.pid)
     assert "Traceback" not in running.complaints, running.complaints
 
 

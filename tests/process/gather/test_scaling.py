@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from benchmarks.scaling import WAYS, counts_of_a_step, multiplied, received
+from benchmarks.distributed_info_nce import WAYS, counts_of_a_step, multiplied, received
 from tests.process.gather.team import COUNTS, on_each
 
 ROWS, WIDTH = 24, 10  # of each process

@@ -9,9 +9,9 @@ import brotli
 import pytest
 
 from benchmarks import report
-from benchmarks.hostile import unpacking
-from benchmarks.hosting import HEADS, with_those_of_before
-from benchmarks.visitors import Line
+from benchmarks.hosting.all_parts import HEADS, with_those_of_before
+from benchmarks.hosting.hostile_connections import unpacking
+from benchmarks.hosting.visitor_client import Line
 from lossprism.explorer.runtime.limits import HEAVY_FILE_BYTES
 from lossprism.explorer.sources.parquet import unpacked_bytes
 from tests.loops import in_loop

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from benchmarks.cases import CASES, cases_of
+from benchmarks.library_losses import all_peers
 from benchmarks.losses import gradient_of, leaves, looked_at, main
-from benchmarks.peers import all_peers
-from benchmarks.result import Result, digits, growth, row
-from benchmarks.speed import drawn
+from benchmarks.time_over_size_chart import drawn
+from benchmarks.timing_result import Result, digits, growth, row
 from lossprism.losses import spec_of
 
 PEERS = all_peers()

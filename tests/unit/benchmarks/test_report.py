@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks import report
-from benchmarks.__main__ import NAMES
+from benchmarks.__main__ import MODULES
 
 ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 HEAD = r"# .+\n\n`python -m benchmarks (\w+)` on (\d{4}-\d\d-\d\d): .+ cores, .*torch 2.+\.\n\n\| "
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_the_last_run_says_when_and_where_and_the_readme_leads_to_it(name):
     found = re.match(HEAD, (report.RESULTS / f"{name}.md").read_text(encoding="utf-8"))
     assert found

@@ -23,9 +23,9 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.app import ROOT
+from benchmarks.app_in_browser import ROOT
+from benchmarks.hosting.visitor_client import WAIT_S, paths_of
 from benchmarks.report import Row
-from benchmarks.visitors import WAIT_S, paths_of
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 

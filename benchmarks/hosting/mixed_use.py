@@ -9,8 +9,8 @@ import random
 import time
 from pathlib import Path
 
+from benchmarks.hosting.visitor_client import Answers, Visitor, memory_mib, paths_of, row
 from benchmarks.report import Row
-from benchmarks.visitors import Answers, Visitor, memory_mib, paths_of, row
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.runtime.limits import DOWNLOAD_S
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import TIDIED_S

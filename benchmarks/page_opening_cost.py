@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from playwright.sync_api import Browser
 
-from benchmarks.app import COMPARISON, PICTURE, VIEWPORT, app_process, opened, running
+from benchmarks.app_in_browser import COMPARISON, PICTURE, VIEWPORT, app_process, opened, running
 from benchmarks.report import Row
 
 STARTS = 3

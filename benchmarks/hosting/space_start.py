@@ -22,7 +22,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import sync_playwright
 
-from benchmarks.app import PICTURE, ROOT, launch
+from benchmarks.app_in_browser import PICTURE, ROOT, launch
 from benchmarks.report import Row
 
 CORES, GIB = 2, 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from benchmarks.result import Result
+from benchmarks.timing_result import Result
 from lossprism.explorer.export.figure.appearance import FONTS
 from lossprism.explorer.export.figure.svg_elements import Pen, line, px, rectangle
 from lossprism.explorer.export.palette import LIGHT

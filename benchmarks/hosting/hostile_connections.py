@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from benchmarks.hosting.visitor_client import WAIT_S, Answers, Visitor, paths_of, row
 from benchmarks.report import Row
-from benchmarks.visitors import WAIT_S, Answers, Visitor, paths_of, row
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 

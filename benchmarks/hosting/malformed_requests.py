@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 import psutil
 
+from benchmarks.hosting.visitor_client import WAIT_S, served_paths
 from benchmarks.report import Row
-from benchmarks.visitors import WAIT_S, served_paths
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.api.endpoints import ENDPOINTS

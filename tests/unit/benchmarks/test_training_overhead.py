@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from benchmarks.training import ratio
+from benchmarks.training_overhead import ratio
 
 
 def test_repetitions_that_agree_leave_no_doubt():

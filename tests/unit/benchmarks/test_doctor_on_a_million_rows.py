@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from benchmarks.doctor import CASES, Writer
+from benchmarks.doctor_on_a_million_rows import CASES
+from benchmarks.made_up_tables import Writer
 from lossprism.explorer import cli
 
 ROWS = 4_000

@@ -7,10 +7,10 @@ arrive over the loopback. `--part` chooses what is measured:
 * `slider`: visitors who move a slider twice a second
 * `crowd`: the same beside one who trains MiniLM and others who open a million pairs
 * `overviews`: sliders beside sixteen who open a million pairs under a hinge loss at once
-* `hostile`: many connections, some of them hostile (`benchmarks/hostile.py`)
-* `hour`: mixed use for long (`benchmarks/mixed.py`)
-* `fuzz`: whatever a stranger sends (`benchmarks/fuzz.py`)
-* `faults`: killed, a full disk, spoilt files (`benchmarks/faults.py`)
+* `hostile`: many connections, some of them hostile (`benchmarks/hosting/hostile_connections.py`)
+* `hour`: mixed use for long (`benchmarks/hosting/mixed_use.py`)
+* `fuzz`: whatever a stranger sends (`benchmarks/hosting/malformed_requests.py`)
+* `faults`: killed, a full disk, spoilt files (`benchmarks/hosting/crashes_and_full_disks.py`)
 """
 
 from __future__ import annotations
@@ -28,10 +28,18 @@ import numpy as np
 import psutil
 
 from benchmarks import report
-from benchmarks.app import app_process, running
+from benchmarks.app_in_browser import app_process, running
+from benchmarks.hosting.visitor_client import (
+    PAIRS,
+    WAIT_S,
+    Answers,
+    Visitor,
+    memory_mib,
+    paths_of,
+    row,
+)
 from benchmarks.machine import describe
 from benchmarks.report import Row
-from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.runtime.key_secret import key_secret
 from lossprism.explorer.sources.encoders import EMBEDDED
@@ -215,13 +223,13 @@ def peak_memory_mib(process: psutil.Process) -> float:
 
 
 def space(chosen: argparse.Namespace) -> list[Row]:
-    from benchmarks import space as part
+    from benchmarks.hosting import space_start as part
 
     return part.rows(chosen.port)
 
 
 def hostile(chosen: argparse.Namespace) -> list[Row]:
-    from benchmarks import hostile as part
+    from benchmarks.hosting import hostile_connections as part
 
     with hosted(chosen.port) as (address, _):
         rows = part.rows(address, chosen.connections, chosen.seconds)
@@ -229,14 +237,14 @@ def hostile(chosen: argparse.Namespace) -> list[Row]:
 
 
 def hour(chosen: argparse.Namespace) -> list[Row]:
-    from benchmarks import mixed as part
+    from benchmarks.hosting import mixed_use as part
 
     with hosted(chosen.port, **part.TIMES) as (address, data):
         return part.rows(address, data, chosen.minutes)
 
 
 def fuzz(chosen: argparse.Namespace) -> list[Row]:
-    from benchmarks import fuzz as part
+    from benchmarks.hosting import malformed_requests as part
 
     with hosted(chosen.port, part.CHANGES, **part.ENVIRONMENT) as (address, _):
         app = app_process()
@@ -244,7 +252,7 @@ def fuzz(chosen: argparse.Namespace) -> list[Row]:
 
 
 def faults(chosen: argparse.Namespace) -> list[Row]:
-    from benchmarks import faults as part
+    from benchmarks.hosting import crashes_and_full_disks as part
 
     return part.rows(chosen.port)
 

@@ -17,11 +17,13 @@ from unittest import mock
 
 import torch
 
-from benchmarks import doctor, report
+from benchmarks import report
+from benchmarks.doctor_on_a_million_rows import BATCH
 from benchmarks.large import SCORED
 from benchmarks.machine import describe
-from benchmarks.result import Result, growth
-from benchmarks.speed import drawn
+from benchmarks.made_up_tables import Writer, scored
+from benchmarks.time_over_size_chart import drawn
+from benchmarks.timing_result import Result, growth
 from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.large import large_batch_session
@@ -43,13 +45,13 @@ REPEATS = 3
 def doctor_seconds(rows: int) -> float:
     """Return the processor time of Doctor on a file of scored pairs, from its bytes to its
     findings."""
-    lines = ("\t".join(map(str, cells)) for cells in doctor.scored(doctor.Writer(), rows))
+    lines = ("\t".join(map(str, cells)) for cells in scored(Writer(), rows))
     content = "\n".join(lines).encode()
     times = []
     for _ in range(REPEATS):
         began = time.process_time()
         read = pairs_only(read_table(content, "rows.tsv", lambda *far: None))
-        examine(read.profile, LOSSES["cosent"], doctor.BATCH)
+        examine(read.profile, LOSSES["cosent"], BATCH)
         times.append(time.process_time() - began)
     return statistics.median(times)
 

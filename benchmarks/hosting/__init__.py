@@ -1,0 +1,1 @@
+"""Measurements of a hosted page, part by part: ``python -m benchmarks hosting``."""
