@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
-from lossprism.explorer.web.health_check import health
+from lossprism.explorer.web.health_check import state_of_page
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import allow_connections, answer_soon
 from lossprism.explorer.web.middleware import request_limits
 from lossprism.explorer.web.middleware.asgi_messages import Message
@@ -290,7 +290,7 @@ def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):
 
 def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    result = health()
+    result = state_of_page()
     assert result["alive"] is True
     assert result["heavy"] == result["middling"] == {"under_way": 0, "waiting": 0}
     assert result["memory_mib"]["own"] > 100
@@ -300,7 +300,7 @@ def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
 def test_health_is_reported_where_nothing_can_be_stored(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "file"))
-    assert health()["disk_mib"] == {"left": 0}
+    assert state_of_page()["disk_mib"] == {"left": 0}
 
 
 @pytest.mark.parametrize(
