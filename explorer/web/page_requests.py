@@ -256,5 +256,5 @@ def _forget(_request: object) -> Nothing:
 
 # For every page.
 FORGET = served("forget", _forget)
-# For every page that asks for long work (`Bus.work` of kit/bus.js).
+# For every page that asks for long work (`Bus.work` of kit/page_events_and_jobs.js).
 JOBS = [served("look", _look, takes=object), served("cancel", _cancel, takes=object)]

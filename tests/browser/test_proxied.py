@@ -199,7 +199,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     finetune.wait_for(page, "finished")
     page.evaluate(finetune.UNFOLD)
     assert finetune.taken(page, tmp_path, say("en", "finetune.take.kit")).stat().st_size > 1000
-    made = "lossprism.kit('history').then(({ addressOf }) => addressOf('run'))"
+    made = "lossprism.kit('browser_history').then(({ addressOf }) => addressOf('run'))"
     assert page.evaluate(made) == "/losses/finetune#run"
     page.close()
     assert not faults, faults

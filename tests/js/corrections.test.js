@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { expectedWords, whyNone } from "../../explorer/web/kit/corrections.js";
+import { expectedWords, whyNone } from "../../explorer/web/kit/label_corrections.js";
 import { use } from "../../explorer/web/kit/words.js";
 
 test("fewer suspects than clean data would list are no good sign", () => {

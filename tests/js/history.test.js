@@ -1,7 +1,7 @@
 // The address that is handed on: whoever opens it finds what was seen.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readerAddress } from "../../explorer/web/kit/history.js";
+import { readerAddress } from "../../explorer/web/kit/browser_history.js";
 
 const SPACE = "somebody/lossprism";
 const WITHIN = "https://somebody-lossprism.hf.space/";

@@ -1,7 +1,7 @@
 // Asking: a deadline, giving up, and no late answer over a newer one.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTo, GONE, newestOf, Requests } from "../../explorer/web/kit/request.js";
+import { answerTo, GONE, newestOf, Requests } from "../../explorer/web/kit/request_scheduling.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const never = new Promise(() => {});

@@ -1,7 +1,7 @@
 // Links from page to page carry no secret, and the tab that made them opens the whole scenario.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { shareableLink, wholeLink, withScenarioLinks } from "../../explorer/web/kit/scenario_links.js";
+import { shareableLink, wholeLink, withScenarioLinks } from "../../explorer/web/kit/redacted_scenario_links.js";
 import { packed, unpacked } from "../../explorer/web/kit/state_link.js";
 
 const memory = new Map();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/loss_sum_names.js";
+import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/loss_sums.js";
 import { pageData } from "../../explorer/web/kit/page_data.js";
-import { GONE } from "../../explorer/web/kit/request.js";
+import { GONE } from "../../explorer/web/kit/request_scheduling.js";
 import { lossesIn } from "../../explorer/web/kit/state_link.js";
 
 /** @param {string[]} names */

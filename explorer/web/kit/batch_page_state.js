@@ -1,7 +1,7 @@
 // The state of a page that shows one batch: a pair pointed at in one picture is marked in all, and a
 // slow request is shown as busy.
-import { Bus } from "./bus.js";
-import { GONE, RETRY_MS } from "./request.js";
+import { Bus } from "./page_events_and_jobs.js";
+import { GONE, RETRY_MS } from "./request_scheduling.js";
 import { Store } from "./state_store.js";
 
 const LATE_MS = 250;
@@ -17,7 +17,7 @@ export class BatchPage extends Bus {
     this.store = new Store(table);
     /** @type {import("./types").Asking<Server>} */
     this.server = /** @type {any} */ (null); // until the page is connected
-    /** @type {import("./history.js").History | null} */
+    /** @type {import("./browser_history.js").History | null} */
     this.history = null;
     /** @type {import("../wire").SkippedRow[]} */
     this.skipped = [];

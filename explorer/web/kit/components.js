@@ -207,7 +207,7 @@ export const Paste = ({ text }) =>
 /**
  * What went wrong, with a button for each remedy. `isShown()`: whether there is a result, which a refused change
  * leaves a true one.
- * @param {{ page: Pick<import("./bus.js").Bus, "problem" | "notice" | "observe" | "remedies">, isShown: () => boolean }} properties
+ * @param {{ page: Pick<import("./page_events_and_jobs.js").Bus, "problem" | "notice" | "observe" | "remedies">, isShown: () => boolean }} properties
  */
 export function ProblemBox({ page, isShown }) {
   page.observe("problem");
@@ -336,7 +336,7 @@ export function FigureButtons({ button, kind, save }) {
 /**
  * A fold that saves the figure above it in a format of choice: `ask` returns the server's answer, undefined where there
  * is nothing to save.
- * @param {{ page: Pick<import("./bus.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ * @param {{ page: Pick<import("./page_events_and_jobs.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
  */
 export const FigureFold = ({ page, ask }) =>
   h(

@@ -1,18 +1,17 @@
 // The head of every page: its name, the other pages, the link, looks and language.
-
+import { isEmbedded, readerAddress } from "./browser_history.js";
 import { confirmed } from "./confirmation.js";
 import { find, h, reword, walkableLine, worded } from "./dom.js";
-import { isEmbedded, readerAddress } from "./history.js";
 import { pageData } from "./page_data.js";
 import { presentationButton } from "./presentation_mode.js";
-import { GONE } from "./request.js";
+import { GONE } from "./request_scheduling.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";
 import { language, languages, say, speak } from "./words.js";
 
 /**
  * @param {HTMLElement} root
- * @param {import("./bus.js").Bus} page
+ * @param {import("./page_events_and_jobs.js").Bus} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 export default function header(root, page, server) {
@@ -111,7 +110,7 @@ const skipLink = () =>
 
 /**
  * Copies the address of what is open; its words say for a moment that they did.
- * @type {(page: import("./bus.js").Bus, linkOf: (scene: string) => string) => HTMLButtonElement}
+ * @type {(page: import("./page_events_and_jobs.js").Bus, linkOf: (scene: string) => string) => HTMLButtonElement}
  */
 function copyButton(page, linkOf) {
   const button = worded("button.lp-quiet", "ui.copy_link", {
@@ -140,7 +139,7 @@ function copyButton(page, linkOf) {
 
 /**
  * Removes what a hosted page keeps of this visitor, once they agree.
- * @param {import("./bus.js").Bus} page
+ * @param {import("./page_events_and_jobs.js").Bus} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 const forgetButton = (page, server) =>

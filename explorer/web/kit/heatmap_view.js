@@ -1,8 +1,8 @@
 // What a matrix and a map of blocks have in common: tabs for their layers, the cells with names and
 // marks along both sides, a scale, and a hand on them. Which cells these are, and what a hand does
 // to them, says whoever asks for the frame.
-import { cellStage, legendBar, rangeOf } from "./cell_colours.js";
-import { cellGrid } from "./cell_grid.js";
+import { cellStage, legendBar, rangeOf } from "./cell_canvas.js";
+import { cellGrid } from "./cell_gestures.js";
 import { h, worded } from "./dom.js";
 
 /**
@@ -29,7 +29,7 @@ import { h, worded } from "./dom.js";
  * @property {number} columns
  * @property {Layer} layer
  * @property {ArrayLike<number> | null} present 0 where a cell takes no part
- * @property {import("./cell_colours.js").View} view
+ * @property {import("./cell_canvas.js").View} view
  * @property {{ width: number, height: number, ratio: number }} size
  * @property {[number, number] | null} [range] of the colours, in place of that of the cells in sight
  * @property {(least: number, largest: number, middle: number) => string[] | null} write the numbers beside the
@@ -48,7 +48,7 @@ import { h, worded } from "./dom.js";
  * @property {HTMLElement[]} [beside]
  * @property {HTMLElement[]} [below]
  * @property {(bar: HTMLElement) => HTMLElement} [scale]
- * @property {import("./cell_grid.js").Hand & { turned: (cell: Cell, nearer: boolean) => void }} hand
+ * @property {import("./cell_gestures.js").Hand & { turned: (cell: Cell, nearer: boolean) => void }} hand
  */
 
 /** @param {Options} options */

@@ -1,6 +1,6 @@
 // The fold in which losses are put together to one.
 import { Checkbox, Field, Fold, LossSelect } from "./components.js";
-import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sum_names.js";
+import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sums.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
 import { groupsOf } from "./sidebar_components.js";

@@ -2,7 +2,7 @@
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
 import { batchText } from "./batch_text.js";
-import { rangeOf } from "./cell_colours.js";
+import { rangeOf } from "./cell_canvas.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { cellFrame } from "./heatmap_view.js";
@@ -318,7 +318,7 @@ export class Matrix {
 
   /**
    * Look at this part, at least 3 cells either way; null for all of it.
-   * @param {import("./cell_colours.js").View | null} part
+   * @param {import("./cell_canvas.js").View | null} part
    */
   zoom(part) {
     const { data } = this;

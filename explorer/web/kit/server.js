@@ -1,6 +1,6 @@
 // The functions that an instrument calls on the server.
 import { confirmed } from "./confirmation.js";
-import { answerTo } from "./request.js";
+import { answerTo } from "./request_scheduling.js";
 import { store, stored } from "./storage.js";
 import { wordsFor } from "./words.js";
 

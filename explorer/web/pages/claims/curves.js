@@ -1,5 +1,5 @@
 // The curves of a claim over λ, K, a margin or a step.
-import { endsOf } from "../../kit/axis.js";
+import { endsOf } from "../../kit/axis_range.js";
 import { themeColour } from "../../kit/colours.js";
 import { read } from "../../kit/number_format.js";
 import { axisOver, band, plotlyChart } from "../../kit/plotly.js";

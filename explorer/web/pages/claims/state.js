@@ -1,8 +1,8 @@
 // The state of the page of claims: a claim, λ, the scenario whose batch it is executed on, and the runs that measure it.
-import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
-import { newestOf } from "../../kit/request.js";
-import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
+import { newestOf } from "../../kit/request_scheduling.js";
 import { pause } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { stored } from "../../kit/storage.js";

@@ -1,8 +1,8 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
+import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
-import { guideWords, teacherWords } from "../../kit/guide_and_teacher.js";
+import { guideWords, teacherWords } from "../../kit/guide_and_teacher_sentences.js";
 import { LossFields } from "../../kit/loss_fields.js";
-import { letterOf, Named } from "../../kit/loss_legend.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { RandomFields, SameTexts } from "../../kit/scenario_fields.js";

@@ -1,6 +1,6 @@
 // The two definitions, line by line. The signatures, which name all arguments, are folded.
+import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Fold } from "../../kit/components.js";
-import { letterOf, Named } from "../../kit/loss_legend.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Table } from "./scrolling_table.js";

@@ -1,7 +1,7 @@
 // A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
+import { colourOf, labelOf } from "../../kit/compared_loss_labels.js";
 import { FigureButtons, Fold } from "../../kit/components.js";
 import { saveCsv, saved } from "../../kit/files.js";
-import { colourOf, labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";

@@ -1,10 +1,10 @@
 // Two definitions as one formula: what both share, what only one has, and where a parameter differs. Every part
 // has its number on this batch; below it the parameters and the two listings, line by line.
 import { paperColour } from "../../kit/colours.js";
+import { Chip, colourOf, labelOf, letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { walkableLine } from "../../kit/dom.js";
 import { saved } from "../../kit/files.js";
 import { tex } from "../../kit/formula.js";
-import { Chip, colourOf, labelOf, letterOf, Named } from "../../kit/loss_legend.js";
 import { show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";

@@ -1,8 +1,7 @@
 // How far the gradients of any two losses agree, and the pair on which the chosen two disagree most. Kendall's τ
 // stands below the diagonal, the cosine of the gradients by the sentence vectors above it.
-
 import { batchText } from "../../kit/batch_text.js";
-import { Chip, colourOf, letterOf } from "../../kit/loss_legend.js";
+import { Chip, colourOf, letterOf } from "../../kit/compared_loss_labels.js";
 import { read, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { panelOf, s } from "../../kit/svg_drawing.js";

@@ -1,10 +1,9 @@
 // The gradient of every pair under each loss, as strips of bars on one scale.
-
 import { floats } from "../../kit/base64_arrays.js";
 import { quotedPair } from "../../kit/batch_text.js";
+import { colourOf, letterOf, nameOf } from "../../kit/compared_loss_labels.js";
 import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
-import { colourOf, letterOf, nameOf } from "../../kit/loss_legend.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h } from "../../kit/preact_view.js";

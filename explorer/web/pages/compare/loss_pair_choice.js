@@ -1,6 +1,6 @@
 // Which two of the losses are compared with each other.
+import { labelOf } from "../../kit/compared_loss_labels.js";
 import { Select } from "../../kit/components.js";
-import { labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 

@@ -1,6 +1,6 @@
 // The page: questions as cards, the answer, the picture that answers, and everything else folded below it.
+import { nameOf } from "../../kit/compared_loss_labels.js";
 import { ProblemBox, TabPanel, Tabs } from "../../kit/components.js";
-import { nameOf } from "../../kit/loss_legend.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";

@@ -1,8 +1,8 @@
 // The chosen step of every loss as a matrix, side by side: a cell that is pointed at in one is marked in all.
+import { Named, nameOf } from "../../kit/compared_loss_labels.js";
 import { Select, Tabs } from "../../kit/components.js";
 import { figureLook } from "../../kit/figure_export_options.js";
 import { saved } from "../../kit/files.js";
-import { Named, nameOf } from "../../kit/loss_legend.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { isDark } from "../../kit/theme.js";
 import { pictureView } from "../../kit/trace_step_view.js";

@@ -1,6 +1,5 @@
 // Every loss's figures in one table, and whether the values of two of them may be compared.
-
-import { letterOf, Named } from "../../kit/loss_legend.js";
+import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";

@@ -1,15 +1,14 @@
 // The state of the Compare page: a batch, the losses that are compared on it, and the results.
-
 import { BatchPage } from "../../kit/batch_page_state.js";
+import { History } from "../../kit/browser_history.js";
 import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/compared_losses.js";
-import { History } from "../../kit/history.js";
-import { learn } from "../../kit/loss_sum_names.js";
+import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
+import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { shareable } from "../../kit/redaction.js";
-import { GONE, Requests } from "../../kit/request.js";
-import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { GONE, Requests } from "../../kit/request_scheduling.js";
 import { remediesOf } from "../../kit/scenario_remedies.js";
-import { SentRows } from "../../kit/scenario_row_upload.js";
+import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { language } from "../../kit/words.js";

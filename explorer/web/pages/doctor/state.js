@@ -1,10 +1,10 @@
 // The state of the Doctor page: which check is open; a number with what is known beside it, and what it may
 // be; a dataset or a run, and what is the matter with it.
-import { Bus } from "../../kit/bus.js";
-import { History } from "../../kit/history.js";
+import { History } from "../../kit/browser_history.js";
 import { pageData } from "../../kit/page_data.js";
-import { Requests } from "../../kit/request.js";
-import { withScenarioLinks } from "../../kit/scenario_links.js";
+import { Bus } from "../../kit/page_events_and_jobs.js";
+import { withScenarioLinks } from "../../kit/redacted_scenario_links.js";
+import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { language } from "../../kit/words.js";

@@ -1,6 +1,6 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
 import { bytes } from "../../kit/base64_arrays.js";
-import { paint } from "../../kit/cell_colours.js";
+import { paint } from "../../kit/cell_canvas.js";
 import { find, h, reword, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/number_format.js";

@@ -1,11 +1,10 @@
 // The head of the page: the loss with its formula, its value beside minimum and collapse, one sentence, and folded
 // below the picture the other metrics and remarks.
-
 import { ProblemBox } from "../../kit/components.js";
 import { leverOf, parameterValue } from "../../kit/convention_formula.js";
 import { find, h, reword, setText, worded } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
-import { aboutOf } from "../../kit/loss_sum_names.js";
+import { aboutOf } from "../../kit/loss_sums.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";

@@ -1,17 +1,16 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
-
 import { BatchPage } from "../../kit/batch_page_state.js";
+import { History } from "../../kit/browser_history.js";
 import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
-import { corrected } from "../../kit/corrections.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
-import { History } from "../../kit/history.js";
-import { learn } from "../../kit/loss_sum_names.js";
+import { corrected } from "../../kit/label_corrections.js";
+import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
+import { wholeLink } from "../../kit/redacted_scenario_links.js";
 import { shareable } from "../../kit/redaction.js";
-import { GONE, Requests } from "../../kit/request.js";
-import { wholeLink } from "../../kit/scenario_links.js";
-import { SentRows } from "../../kit/scenario_row_upload.js";
+import { GONE, Requests } from "../../kit/request_scheduling.js";
+import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { store as keep } from "../../kit/storage.js";

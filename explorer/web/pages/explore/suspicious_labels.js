@@ -1,7 +1,6 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
-
-import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
+import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/label_corrections.js";
 import { percent, show } from "../../kit/number_format.js";
 import { agree } from "../../kit/server.js";
 import { sortableTable } from "../../kit/sortable_table.js";

@@ -5,7 +5,7 @@ import { parameterValue } from "../../kit/convention_formula.js";
 import { saved } from "../../kit/files.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
+import { aboutTrials, valuesOf } from "../../kit/parameter_trial_sentences.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";

@@ -1,5 +1,5 @@
 // A curve along a parameter as a chart: with the bands of the two rules of thumb, and a dot where the scenario stands.
-import { heightsOf } from "../../kit/axis.js";
+import { heightsOf } from "../../kit/axis_range.js";
 import { themeColour } from "../../kit/colours.js";
 import { axisOver, band } from "../../kit/plotly.js";
 

@@ -1,8 +1,7 @@
 // What an address of another page brings: a loss, and the data for it.
-
-import { withoutBlanks } from "../../kit/loss_sum_names.js";
+import { withoutBlanks } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
-import { wholeLink } from "../../kit/scenario_links.js";
+import { wholeLink } from "../../kit/redacted_scenario_links.js";
 import { readyMade } from "./plan_names.js";
 
 /** @param {string} text */

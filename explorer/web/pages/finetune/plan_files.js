@@ -1,7 +1,7 @@
 // The files of the plan: what the server read of each, and what was wrong with it.
 import { sent, tooLarge } from "../../kit/files.js";
 import { pageData } from "../../kit/page_data.js";
-import { newestOf } from "../../kit/request.js";
+import { newestOf } from "../../kit/request_scheduling.js";
 
 /** @typedef {import("./state.js").Answer<"hand_in">} FileAnswer */
 /** @typedef {"file" | "held_out_file"} Entry a file to learn from, or one that is held out */

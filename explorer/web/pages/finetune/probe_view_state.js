@@ -1,6 +1,6 @@
 // What is looked at of the probe batch of a run: which recorded step, under which view.
 import { pageData } from "../../kit/page_data.js";
-import { GONE, RETRY_MS, Requests } from "../../kit/request.js";
+import { GONE, RETRY_MS, Requests } from "../../kit/request_scheduling.js";
 import { Store } from "../../kit/state_store.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "probe">} Answer */

@@ -1,9 +1,9 @@
 // How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
-import { Bus } from "../../kit/bus.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { showWithin } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { newestOf, Requests } from "../../kit/request.js";
+import { Bus } from "../../kit/page_events_and_jobs.js";
+import { newestOf, Requests } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/words.js";
 import { PLACES } from "./plan_names.js";
 

@@ -1,11 +1,11 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
 // shown, and their logs so far.
-import { Bus } from "../../kit/bus.js";
+import { History } from "../../kit/browser_history.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
-import { History } from "../../kit/history.js";
-import { carriedOver, learn } from "../../kit/loss_sum_names.js";
+import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
-import { Requests } from "../../kit/request.js";
+import { Bus } from "../../kit/page_events_and_jobs.js";
+import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";

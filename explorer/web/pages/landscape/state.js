@@ -1,12 +1,12 @@
 // The state of the Landscape page: two losses, the lever that moves them, and the batch whose comparisons are dots.
 // The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
-import { nearest } from "../../kit/axis.js";
+import { nearest } from "../../kit/axis_range.js";
 import { formOf, parametersIn } from "../../kit/compared_losses.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
-import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
-import { newestOf } from "../../kit/request.js";
-import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
+import { newestOf } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { stored } from "../../kit/storage.js";
 

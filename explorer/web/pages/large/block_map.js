@@ -259,7 +259,7 @@ class BlockMap {
     else this.enter(cell, cell);
   }
 
-  /** @type {import("../../kit/cell_grid.js").Hand["pinched"]} */
+  /** @type {import("../../kit/cell_gestures.js").Hand["pinched"]} */
   #pinch({ left, right, top, bottom }) {
     if (!this.blocks) return;
     const before = String(this.page.window);

@@ -1,5 +1,5 @@
 // The labels along a side of the map: a strip that darkens with the label, and their names.
-import { paint } from "../../kit/cell_colours.js";
+import { paint } from "../../kit/cell_canvas.js";
 import { show } from "../../kit/number_format.js";
 
 /** @typedef {import("../../wire").Bands} Bands */

@@ -2,7 +2,7 @@
 import { batchText } from "../../kit/batch_text.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { Requests, whileWorking } from "../../kit/request.js";
+import { Requests, whileWorking } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */

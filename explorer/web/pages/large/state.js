@@ -1,11 +1,11 @@
 // The state of the Large batch page: what is looked at, the way there, and what the server is still
 // at work on. The server keeps nothing that this description could not bring back.
-import { Bus } from "../../kit/bus.js";
-import { corrected } from "../../kit/corrections.js";
-import { History } from "../../kit/history.js";
+import { History } from "../../kit/browser_history.js";
+import { corrected } from "../../kit/label_corrections.js";
 import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
-import { Requests, whileWorking } from "../../kit/request.js";
+import { Bus } from "../../kit/page_events_and_jobs.js";
+import { Requests, whileWorking } from "../../kit/request_scheduling.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
@@ -23,7 +23,7 @@ import { Taking } from "./download_requests.js";
  * Where the pairs come from; of each kind its own settings count.
  * @typedef {{ kind: string, random?: import("../../wire").RandomBatch, file?: string, name?: string,
  *   columns?: Record<string, string>, header?: boolean | null, encoding?: string, encoder?: string, link?: string,
- *   corrections?: import("../../kit/corrections.js").Correction[] }} Source
+ *   corrections?: import("../../kit/label_corrections.js").Correction[] }} Source
  */
 /** @typedef {import("../../kit/label_fields.js").Chosen} Rules */
 /**
@@ -132,7 +132,7 @@ export class LargePage extends Bus {
   /**
    * @param {string} text
    * @param {{ past?: (Part | null)[], future?: (Part | null)[],
-   *   corrections?: import("../../kit/corrections.js").Correction[] } | null} kept
+   *   corrections?: import("../../kit/label_corrections.js").Correction[] } | null} kept
    */
   open(text, kept) {
     if (text) {
@@ -152,7 +152,7 @@ export class LargePage extends Bus {
     return { past: this.past, future: this.future, corrections: this.corrections };
   }
 
-  /** @returns {import("../../kit/corrections.js").Correction[]} */
+  /** @returns {import("../../kit/label_corrections.js").Correction[]} */
   get corrections() {
     return this.store.state.source.corrections;
   }

@@ -1,7 +1,6 @@
 // Where label and encoder disagree, over all pairs: both sentences whole, and what the reader makes of it.
-
-import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
 import { h, reword, worded } from "../../kit/dom.js";
+import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/label_corrections.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";

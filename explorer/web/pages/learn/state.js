@@ -1,9 +1,9 @@
 // The state of the Learn page: a step of a lesson, where its lever stands and what was predicted. Which lesson it
 // is, the path of the address says; a lecture's list of lessons stands behind the "#", from lesson to lesson.
-import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
-import { newestOf } from "../../kit/request.js";
-import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
+import { newestOf } from "../../kit/request_scheduling.js";
 import { store, stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").LearnServer} LearnServer */

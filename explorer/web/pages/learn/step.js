@@ -1,7 +1,6 @@
 // A step of a lesson: the question, a prediction, the lever, the picture, and what came of it.
-
+import { isEmbedded } from "../../kit/browser_history.js";
 import { h as element } from "../../kit/dom.js";
-import { isEmbedded } from "../../kit/history.js";
 import { percent } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";

@@ -1,6 +1,6 @@
 // The picture of a lesson, small: cells as pixels, curves as lines.
 import { floats } from "../../kit/base64_arrays.js";
-import { paint } from "../../kit/cell_colours.js";
+import { paint } from "../../kit/cell_canvas.js";
 import { h, hosted } from "../../kit/preact_view.js";
 
 /** @typedef {import("../../wire").Matrix | import("../../wire").Chart} Picture */
@@ -15,7 +15,7 @@ export const Thumbnail = ({ picture }) =>
         update: (canvas) => paint(canvas, cellsOf(picture)),
       });
 
-/** @type {(matrix: import("../../wire").Matrix) => import("../../kit/cell_colours.js").Cells} */
+/** @type {(matrix: import("../../wire").Matrix) => import("../../kit/cell_canvas.js").Cells} */
 function cellsOf({ shown, facet }) {
   const { rows, columns } = shown;
   const values = floats(facet === "weight" ? (shown.weight ?? shown.value) : shown.value);

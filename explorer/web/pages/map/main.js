@@ -1,6 +1,6 @@
 // The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pairs.
+import { nameOf } from "../../kit/compared_loss_labels.js";
 import { Field, FigureFold, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
-import { nameOf } from "../../kit/loss_legend.js";
 import { grouped, show as number, percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";

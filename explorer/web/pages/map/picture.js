@@ -1,5 +1,5 @@
 // The map as a chart: pairs as lines, sentences as points, some of them with their words.
-import { endsOf } from "../../kit/axis.js";
+import { endsOf } from "../../kit/axis_range.js";
 import { palette, themeColour } from "../../kit/colours.js";
 import { clip, h } from "../../kit/dom.js";
 import { show as number } from "../../kit/number_format.js";

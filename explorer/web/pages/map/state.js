@@ -1,10 +1,10 @@
 // The state of the Map page: where the sentences come from, how they are projected, what is marked, and what is in
 // sight.
 import { floats } from "../../kit/base64_arrays.js";
-import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
-import { newestOf } from "../../kit/request.js";
-import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
+import { newestOf } from "../../kit/request_scheduling.js";
 import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").MapServer} MapServer */

@@ -1,7 +1,7 @@
 // The controls: the losses, where the points start, and how they move.
+import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Checkbox, Fold, Select, Slider, TabPanel, Tabs } from "../../kit/components.js";
 import { LossFields } from "../../kit/loss_fields.js";
-import { letterOf, Named } from "../../kit/loss_legend.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { stored } from "../../kit/storage.js";

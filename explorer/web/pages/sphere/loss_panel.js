@@ -1,6 +1,6 @@
 // The points under one loss in the frame in sight, and the similarities of all of them.
-import { paint } from "../../kit/cell_colours.js";
-import { Chip, nameOf } from "../../kit/loss_legend.js";
+import { paint } from "../../kit/cell_canvas.js";
+import { Chip, nameOf } from "../../kit/compared_loss_labels.js";
 import { show } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";

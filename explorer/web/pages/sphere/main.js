@@ -1,6 +1,6 @@
 // The page of the sphere: films worth watching, the points of one or two losses, how to play them, and their curves.
+import { nameOf } from "../../kit/compared_loss_labels.js";
 import { ProblemBox } from "../../kit/components.js";
-import { nameOf } from "../../kit/loss_legend.js";
 import { percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";

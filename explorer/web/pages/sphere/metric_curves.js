@@ -1,7 +1,6 @@
 // Small curves of a film, one below the other: loss, alignment, uniformity, effective rank, rank correlation. Plotly
 // draws them over one axis of steps, and a line marks the frame in sight.
-
-import { endsOf } from "../../kit/axis.js";
+import { endsOf } from "../../kit/axis_range.js";
 import { themeColour } from "../../kit/colours.js";
 import { axisOver, template } from "../../kit/plotly.js";
 import { Plot } from "../../kit/plotly_component.js";

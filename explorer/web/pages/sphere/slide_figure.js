@@ -1,7 +1,7 @@
 // The frame in sight as a figure for a slide: the points under each loss, and the curves.
 import { themeColour } from "../../kit/colours.js";
+import { letterOf, nameOf } from "../../kit/compared_loss_labels.js";
 import { FigureFold } from "../../kit/components.js";
-import { letterOf, nameOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { shownCurves, traces, xAxis, yAxis } from "./metric_curves.js";

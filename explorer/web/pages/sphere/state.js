@@ -1,13 +1,12 @@
 // The state of the sphere: one loss or two, where the points start and how they move, the films that the server
 // made of them, and the frame in sight.
-
 import { floats } from "../../kit/base64_arrays.js";
 import { parametersIn, renamed } from "../../kit/compared_losses.js";
 import { isStill } from "../../kit/dom.js";
-import { LinkedPage } from "../../kit/linked_page_state.js";
 import { pageData } from "../../kit/page_data.js";
-import { Requests } from "../../kit/request.js";
-import { wholeLink } from "../../kit/scenario_links.js";
+import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { wholeLink } from "../../kit/redacted_scenario_links.js";
+import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 

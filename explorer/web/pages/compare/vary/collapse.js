@@ -1,7 +1,7 @@
 // How far collapsed: all vectors moved towards one point, and what each loss is on the way.
-import { nearest } from "../../../kit/axis.js";
+import { nearest } from "../../../kit/axis_range.js";
 import { floats } from "../../../kit/base64_arrays.js";
-import { labelOf } from "../../../kit/loss_legend.js";
+import { labelOf } from "../../../kit/compared_loss_labels.js";
 import { percent, read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";

@@ -1,7 +1,7 @@
 // Curves of several losses over one axis, each with its letter.
-import { heightsOf } from "../../../kit/axis.js";
+import { heightsOf } from "../../../kit/axis_range.js";
 import { themeColour } from "../../../kit/colours.js";
-import { letterOf } from "../../../kit/loss_legend.js";
+import { letterOf } from "../../../kit/compared_loss_labels.js";
 import { show } from "../../../kit/number_format.js";
 import { axisOver, band } from "../../../kit/plotly.js";
 import { Plot } from "../../../kit/plotly_component.js";

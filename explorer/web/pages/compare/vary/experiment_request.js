@@ -1,9 +1,8 @@
 // An experiment on the losses of the page: it is asked for while it is shown, and again when its losses or its
 // options are others. The newest answer counts.
-
-import { Named } from "../../../kit/loss_legend.js";
+import { Named } from "../../../kit/compared_loss_labels.js";
 import { h } from "../../../kit/preact_view.js";
-import { GONE, Requests } from "../../../kit/request.js";
+import { GONE, Requests } from "../../../kit/request_scheduling.js";
 import { problem } from "../../../kit/server.js";
 import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";

@@ -1,6 +1,5 @@
 // Which sentence stands beside what was varied.
-
-import { letterOf } from "../../../kit/loss_legend.js";
+import { letterOf } from "../../../kit/compared_loss_labels.js";
 import { percent, show } from "../../../kit/number_format.js";
 import { say } from "../../../kit/words.js";
 

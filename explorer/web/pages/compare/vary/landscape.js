@@ -1,6 +1,6 @@
 // The losses over the score of a positive and of a negative, with the comparisons of the batch as dots.
+import { labelOf, Named } from "../../../kit/compared_loss_labels.js";
 import { boundaryWords, LandscapePlot, landscapePanel, landscapesIn } from "../../../kit/landscape.js";
-import { labelOf, Named } from "../../../kit/loss_legend.js";
 import { show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";

@@ -1,6 +1,5 @@
 // Every loss in four types of numbers and every form in which it is written.
-
-import { labelOf } from "../../../kit/loss_legend.js";
+import { labelOf } from "../../../kit/compared_loss_labels.js";
 import { read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";

@@ -1,9 +1,9 @@
 // The same batch processed in another way than in one piece: which comparisons are left, and what the loss and
 // its gradient become.
 import { bytes } from "../../../kit/base64_arrays.js";
-import { cellStage } from "../../../kit/cell_colours.js";
+import { cellStage } from "../../../kit/cell_canvas.js";
+import { labelOf, letterOf, Named } from "../../../kit/compared_loss_labels.js";
 import { Checkbox, Select, Slider } from "../../../kit/components.js";
-import { labelOf, letterOf, Named } from "../../../kit/loss_legend.js";
 import { show } from "../../../kit/number_format.js";
 import { group, h, hosted } from "../../../kit/preact_view.js";
 import { panelOf, s } from "../../../kit/svg_drawing.js";

@@ -1,9 +1,8 @@
 // The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
-
 import { download } from "../../../kit/files.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
-import { Requests, whileWorking } from "../../../kit/request.js";
+import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
 import { problem } from "../../../kit/server.js";
 import { packed, unpacked } from "../../../kit/state_link.js";
 import { language } from "../../../kit/words.js";

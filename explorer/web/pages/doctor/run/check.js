@@ -1,6 +1,6 @@
 // The check of a run: its log, what is known beside it, and what was found.
 import { pageData } from "../../../kit/page_data.js";
-import { Requests, whileWorking } from "../../../kit/request.js";
+import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
 import { problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
 

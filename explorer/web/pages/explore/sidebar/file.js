@@ -6,7 +6,7 @@ import { isOwnVectors } from "../../../kit/encoder_title.js";
 import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { newestOf } from "../../../kit/request.js";
+import { newestOf } from "../../../kit/request_scheduling.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 

@@ -1,12 +1,11 @@
 // The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
-
 import { addressFor } from "../../../kit/compared_losses.js";
 import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/convention_formula.js";
 import { reveal } from "../../../kit/dom.js";
-import { guideWords, teacherWords } from "../../../kit/guide_and_teacher.js";
+import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_sentences.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
-import { carriedOver } from "../../../kit/loss_sum_names.js";
+import { carriedOver } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/redaction.js";

@@ -1,11 +1,10 @@
 // The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
 // the encoder, and the other losses to train.
-
 import { Fold, LossSelect, Select } from "../../../kit/components.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
-import { aboutOf } from "../../../kit/loss_sum_names.js";
+import { aboutOf } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
-import { aboutTrials, valuesOf } from "../../../kit/parameter_trials.js";
+import { aboutTrials, valuesOf } from "../../../kit/parameter_trial_sentences.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";

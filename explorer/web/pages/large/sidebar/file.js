@@ -5,7 +5,7 @@ import { withLabels } from "../../../kit/files.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { Requests, whileWorking } from "../../../kit/request.js";
+import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
 import { agree } from "../../../kit/server.js";
 import { language, say } from "../../../kit/words.js";
 

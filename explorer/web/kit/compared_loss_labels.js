@@ -1,5 +1,4 @@
 // What a loss is called everywhere on the page: a letter in a colour of its own, then its name.
-
 import { chosenOf } from "./compared_losses.js";
 import { show } from "./number_format.js";
 import { pageData } from "./page_data.js";

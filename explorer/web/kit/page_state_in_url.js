@@ -1,6 +1,6 @@
 // The state of a page that stands in its address as a whole.
-import { Bus } from "./bus.js";
-import { History } from "./history.js";
+import { History } from "./browser_history.js";
+import { Bus } from "./page_events_and_jobs.js";
 import * as link from "./state_link.js";
 import { Store } from "./state_store.js";
 

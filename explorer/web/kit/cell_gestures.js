@@ -3,7 +3,7 @@
 import { magnified } from "./dom.js";
 import { PanAndZoom } from "./pan_and_zoom.js";
 
-/** @typedef {import("./cell_colours.js").View} View */
+/** @typedef {import("./cell_canvas.js").View} View */
 /** @typedef {[number, number]} Cell row and column */
 
 /**

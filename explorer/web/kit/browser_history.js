@@ -1,6 +1,5 @@
 // The address follows the state once it has been still for a moment, and the browser's Back and
 // Forward lead through what the state was.
-
 import { written } from "./state_link.js";
 
 const PREVIEWED = 2000; // letters of a scenario that the server draws a picture of
