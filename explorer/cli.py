@@ -286,10 +286,10 @@ def serve(chosen: argparse.Namespace) -> int:
     except OSError as problem:
         print(f"The window did not open: {problem}", file=sys.stderr)
         status = 1
-    ended = jobs.end_all(STOP_S)
+    jobs.end_all(STOP_S)  # for closing waits for requests
     running.close()
     print("\nLossPrism has stopped.", flush=True)
-    if not ended:  # a library that is torn down while it computes aborts
+    if not jobs.end_all(0):  # a library that is torn down while it computes aborts
         os._exit(status)
     return status
 

@@ -31,6 +31,7 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.visitors import visitor
 
+LOOK_S = 0.02  # between looks at whether work has ended
 NICE = 10  # of background work; a training has half as much
 # What work says of itself: what is being done, how much of it is done, and of how much.
 Report = Callable[[str, int, int], None]
@@ -79,7 +80,7 @@ class Job:
         made = cls()
         made.progress = Progress("start")
         made.in_foreground = False
-        _background.add(made)
+        _under_way.add(made)
         inherited = contextvars.copy_context()  # whoever asks, asks in the thread, too
         threading.Thread(target=inherited.run, args=(made._run, work), daemon=True).start()
         return made
@@ -102,6 +103,7 @@ class Job:
             self._future.set_result(result)
         else:
             self._future.set_exception(error)
+        _under_way.discard(self)
 
     def _queues(self, ahead: int) -> bool:
         self.report("turn", ahead, 0)
@@ -209,19 +211,22 @@ def _give_way() -> None:
 current: ContextVar[Job | None] = ContextVar("job", default=None)
 _left: ContextVar[threading.Event | None] = ContextVar("left", default=None)
 _running: dict[tuple[str, str], Job] = {}
-_background: WeakSet[Job] = WeakSet()
+_under_way: set[Job] = set()
 
 
 def end_all(seconds: float) -> bool:
-    """Cancel all work and wait for its end, at most so many seconds; return whether it ended.
+    """Cancel all work and wait for its end, at most so many seconds; return whether none is under
+    way.
 
     If a process exits while threads compute, their data are destroyed under them.
     """
     until = time.monotonic() + seconds
-    left = list(_background)
-    for one in (*left, *_running.values()):
+    left = set(_under_way)
+    for one in left:
         one.cancel()
-    return all(one.wait(max(until - time.monotonic(), 0.0)) for one in left)
+    while left & _under_way and time.monotonic() < until:
+        time.sleep(LOOK_S)
+    return not _under_way
 
 
 @contextmanager
@@ -245,9 +250,11 @@ def job(name: str | None = None) -> Iterator[Job]:
     mine = None if name is None else (visitor(), name)
     if mine is not None:
         _running[mine] = started
+    _under_way.add(started)
     try:
         yield started
     finally:
+        _under_way.discard(started)
         current.reset(before)
         if mine is not None and _running.get(mine) is started:
             del _running[mine]

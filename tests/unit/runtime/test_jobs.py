@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 import time
-from weakref import WeakSet
 
 import pytest
 
@@ -215,7 +215,7 @@ def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
 
 
 def test_all_work_ends_when_the_process_does(monkeypatch):
-    monkeypatch.setattr(running, "_background", WeakSet())
+    monkeypatch.setattr(running, "_under_way", set())
     begun, stubborn = threading.Event(), threading.Event()
 
     def work(report):
@@ -232,6 +232,24 @@ def test_all_work_ends_when_the_process_does(monkeypatch):
     assert not running.end_all(0.01)
     stubborn.set()
     assert deaf.wait(60)
+
+
+def test_the_work_of_a_request_ends_when_the_process_does(monkeypatch):
+    monkeypatch.setattr(running, "_under_way", set())
+    begun = threading.Event()
+
+    def ask():
+        with contextlib.suppress(Cancelled), running.job():
+            begun.set()
+            while True:
+                running.check()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert begun.wait(60)
+    assert running.end_all(60)
+    asking.join(60)
+    assert not asking.is_alive()
 
 
 def test_heavy_work_of_a_hosted_page_ends_when_its_time_is_up(monkeypatch):
