@@ -42,7 +42,7 @@ def test_another_version_is_never_served(client):
     assert client.get("/served/000000000000/kit/page_startup.js").status_code == 404
 
 
-@pytest.mark.parametrize("name", ["mount.py", "page.py", "../site.py", "nothing.js"])
+@pytest.mark.parametrize("name", ["mount.py", "page_data.py", "../site.py", "nothing.js"])
 def test_what_is_no_file_of_the_browser_is_not_served(client, name):
     answer = client.get(f"/{page_html.BASE}/{name}")
     assert answer.status_code == 404

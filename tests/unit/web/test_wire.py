@@ -46,7 +46,7 @@ from lossprism.explorer.web.api import endpoints, loss_descriptions, response_sc
 from lossprism.explorer.web.api.pasted_input_check import DoctoredPaste
 from lossprism.explorer.web.page_requests import Nothing, Refused, Working
 from lossprism.explorer.web.pages.compare import requests as comparing
-from lossprism.explorer.web.pages.compare.experiment_responses import (
+from lossprism.explorer.web.pages.compare.experiment_response_types import (
     CollapsingSides,
     ExperimentSides,
 )
@@ -57,9 +57,9 @@ from lossprism.explorer.web.pages.doctor import requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
 from lossprism.explorer.web.pages.explore import request_scenario, uploaded_file_batches
 from lossprism.explorer.web.pages.explore import requests as exploring
-from lossprism.explorer.web.pages.explore.lever_range import LeverRange
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
+from lossprism.explorer.web.pages.explore.slider_preview import LeverRange
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state

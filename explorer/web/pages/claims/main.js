@@ -4,8 +4,8 @@ import { h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { ExecutedClaim, Formula, statementOf, VerdictMark } from "./claim_verdict.js";
-import { Training } from "./training.js";
+import { ExecutedClaim, Formula, statementOf, VerdictMark } from "./claim_result.js";
+import { Training } from "./training_panel.js";
 
 /** @typedef {{ page: import("./state.js").ClaimsPage }} Properties */
 

@@ -15,7 +15,7 @@ import { Gradients } from "./gradients.js";
 import { Matrices } from "./matrices.js";
 import { Numbers } from "./metrics_table.js";
 import { Parity } from "./parity.js";
-import { exampleOf } from "./questions.js";
+import { exampleOf } from "./question_states.js";
 
 /** @typedef {{ page: import("./state.js").ComparePage }} Page */
 

@@ -12,7 +12,7 @@ import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { language } from "../../kit/words.js";
-import { isShown, ofBatch, ofExample, pictureOf } from "./questions.js";
+import { isShown, ofBatch, ofExample, pictureOf } from "./question_states.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */

@@ -14,7 +14,10 @@ from lossprism.explorer.runtime.resource_checks import check_cells
 from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import misfit
 from lossprism.explorer.web.pages.compare.experiment_requests import experiment, sides_of
-from lossprism.explorer.web.pages.compare.experiment_responses import ExperimentSides, SweptCurves
+from lossprism.explorer.web.pages.compare.experiment_response_types import (
+    ExperimentSides,
+    SweptCurves,
+)
 from lossprism.losses import LOSSES
 
 # Points of the curve of a loss that cannot be run at all values at once.

@@ -47,7 +47,6 @@ from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
-from lossprism.explorer.web.pages.explore.lever_range import lever_range
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
 from lossprism.explorer.web.pages.explore.request_scenario import (
     OpenedScenario,
@@ -59,6 +58,7 @@ from lossprism.explorer.web.pages.explore.request_scenario import (
     scenario_link,
     skipped_rows,
 )
+from lossprism.explorer.web.pages.explore.slider_preview import lever_range
 from lossprism.explorer.web.pages.explore.uploaded_file_batches import read_file, spread, whole_file
 from lossprism.losses import LOSSES
 

@@ -15,7 +15,7 @@ import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { store as keep } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
-import { LeverRange } from "./lever_range.js";
+import { LeverRange } from "./slider_preview.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
 /** @typedef {import("../../wire").Scenario} Scenario */

@@ -9,8 +9,8 @@ import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { Stage } from "./loss_panel.js";
 import { Curves } from "./metric_curves.js";
-import { Playback } from "./playback.js";
-import { SaveFigure } from "./slide_figure.js";
+import { Playback } from "./playback_controls.js";
+import { SaveFigure } from "./figure_export.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 

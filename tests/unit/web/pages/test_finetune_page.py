@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
-from lossprism.explorer.web.pages.finetune import page, requests, state_entries, training_plans
+from lossprism.explorer.web.pages.finetune import page_data, requests, state_entries, training_plans
 from lossprism.losses import LOSSES
 from tests.downloads import file_of
 from tests.unit.web.pages.finetune_plans import FIRST, check, describe, hand, request_for
@@ -51,7 +51,7 @@ def test_the_first_plan_is_one_that_can_start():
 
 
 def test_the_quick_plan_fits_into_the_first():
-    plan = training_plans.read_plan({**FIRST, **vars(page.page_data().quick)})
+    plan = training_plans.read_plan({**FIRST, **vars(page_data.page_data().quick)})
     assert plan.encoder == SCRATCH
     assert plan.loss == FIRST["loss"]
 
@@ -190,7 +190,7 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
 
 
 def test_the_figures_of_the_source_with_their_means():
-    printed = page.page_data().source
+    printed = page_data.page_data().source
     for figure in ("spearman", "accuracy"):
         for row in getattr(printed, figure):
             *values, mean = row.values

@@ -12,14 +12,14 @@ import { Downloads } from "../downloads.js";
 import { ExperimentOptions } from "../section_options.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
-import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_parameter.js";
+import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_axis.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../kit/types").Span} Span */
 /** @typedef {import("../../../wire").SweptCurves} Swept */
 /** @typedef {import("../../../wire").ExperimentSides} Answer */
 /** @typedef {import("./experiment_request.js").Side} Side */
-/** @typedef {import("./sweep_parameter.js").Along} Along */
+/** @typedef {import("./sweep_axis.js").Along} Along */
 /** @typedef {"loss" | "over_scale" | "gradient" | "effective" | "hardest" | "suspects"} Name */
 /** @typedef {{ name: Name, write?: (value: number) => string, logarithmic?: boolean, range?: Span }} Panel */
 /**

@@ -6,7 +6,7 @@ import { RandomFields } from "../../../kit/scenario_fields.js";
 import { say } from "../../../kit/words.js";
 import { EncoderFold } from "./encoder.js";
 import { FilePanel } from "./file.js";
-import { RulesFold } from "./rules.js";
+import { RulesFold } from "./positives_and_negatives.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("./file.js").FileReading} FileReading */

@@ -2,7 +2,7 @@
 import { h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { ExecutedClaim } from "./claim_verdict.js";
+import { ExecutedClaim } from "./claim_result.js";
 
 /** @typedef {import("../../wire").FollowedRuns} FollowedRuns */
 

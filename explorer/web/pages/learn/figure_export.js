@@ -2,7 +2,7 @@
 import { FigureFold } from "../../kit/components.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { figureOf } from "./lesson_pictures.js";
+import { figureOf } from "./step_pictures.js";
 
 /** @typedef {import("../../wire").Chart} Chart */
 

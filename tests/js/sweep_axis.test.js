@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endsOf, heightsOf, nearest } from "../../explorer/web/kit/axis_range.js";
-import { alongOf, canBeLogarithmic, choicesOf, onAxis } from "../../explorer/web/pages/compare/vary/sweep_parameter.js";
+import { alongOf, canBeLogarithmic, choicesOf, onAxis } from "../../explorer/web/pages/compare/vary/sweep_axis.js";
 
 const number = (name, more = {}) => ({ kind: "number", name, role: "", minimum: 0.1, maximum: 100, ...more });
 const COSENT = { parameters: [number("scale", { role: "scale" })] };

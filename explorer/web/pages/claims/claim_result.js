@@ -3,7 +3,7 @@ import { FigureFold, Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { has, say } from "../../kit/words.js";
-import { ClaimCurves, colourOf, figureOf } from "./curves.js";
+import { ClaimCurves, colourOf, figureOf } from "./claim_chart.js";
 
 /** @typedef {import("../../wire").Executed} Executed */
 /** @typedef {import("../../wire").WrittenComparison} Comparison */
