@@ -5,8 +5,8 @@ import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { cellsOfText } from "../../kit/spreadsheet_paste.js";
 import { say } from "../../kit/words.js";
-import { cellsOf, inputsOf, pairRow, showFault, showMarks, showPictures } from "./pair_table_row.js";
 import { marksOf, pairsOfRows } from "./pair_table_marks.js";
+import { cellsOf, inputsOf, pairRow, showFault, showMarks, showPictures } from "./pair_table_row.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */

@@ -5,8 +5,8 @@ import { percent } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Pictures } from "./step_pictures.js";
 import { Slide } from "./figure_export.js";
+import { Pictures } from "./step_pictures.js";
 
 /** @typedef {{ page: import("./state.js").LearnPage }} Properties */
 

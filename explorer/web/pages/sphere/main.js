@@ -7,10 +7,10 @@ import { group, h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
+import { SaveFigure } from "./figure_export.js";
 import { Stage } from "./loss_panel.js";
 import { Curves } from "./metric_curves.js";
 import { Playback } from "./playback_controls.js";
-import { SaveFigure } from "./figure_export.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 
