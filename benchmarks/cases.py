@@ -36,9 +36,10 @@ from benchmarks.inputs import (
     vectors,
 )
 from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.contrastive.info_nce_candidates import DIRECTIONS
 from lossprism.losses.contrastive.lifted import lifted_unit, lifted_unit_definition
-from lossprism.losses.contrastive.mined_triplets import (
+from lossprism.losses.contrastive.mined_triplet_library_variants import (
     triplet_over_violating,
     triplet_over_violating_definition,
 )
@@ -47,7 +48,6 @@ from lossprism.losses.ranking.circle_self_paced import (
     circle_per_anchor,
     circle_per_anchor_definition,
 )
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.spread.vicreg import vicreg_of_means, vicreg_of_means_definition
 
 

@@ -28,10 +28,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
+from lossprism.losses import input_checks
 from lossprism.losses.combined.matryoshka import matryoshka, prefix_shares
 from lossprism.losses.combined.weighted_sum import weighted_sum
 from lossprism.losses.contrastive.contrastive import CONTRASTIVE, contrastive
-from lossprism.losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
+from lossprism.losses.contrastive.debiased_and_hard_weighted import (
+    DEBIASED,
+    HARD_WEIGHTED,
+    debiased,
+    hard_weighted,
+)
 from lossprism.losses.contrastive.decoupled import DECOUPLED, decoupled
 from lossprism.losses.contrastive.focal_info_nce import FOCAL_INFO_NCE, focal_info_nce
 from lossprism.losses.contrastive.gist import GIST, gist
@@ -209,6 +215,9 @@ OTHERS = {
     for convention in spec.conventions
     if convention.function
 }
+
+# The module's former name, by which losses that users wrote import it.
+inputs = input_checks
 
 # A file that was added is called as what ships is: `losses.exponential`.
 globals().update({name: spec.function for name, spec in LOSSES.items()} | OTHERS)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lossprism.losses.inputs import may_ask
+from lossprism.losses.input_checks import may_ask
 
 # From here on sorting the numbers takes less than looking them up in every block.
 WORTH_SORTING = 1024

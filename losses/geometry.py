@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from lossprism.losses.inputs import may_ask, would_be_lowered
+from lossprism.losses.input_checks import may_ask, would_be_lowered
 from lossprism.losses.torch_internals import cdist_backward, differentiated_again, in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
@@ -24,7 +24,7 @@ UNIT_WITHIN = 1e-2
 def length(vectors: Tensor) -> Tensor:
     """Return |v| of each row [..., D]: [...].
 
-    Finite even if only the squares overflow, if numbers may be read (`inputs.may_ask`).
+    Finite even if only the squares overflow, if numbers may be read (`input_checks.may_ask`).
     """
     lengths = vector_norm(vectors, dim=-1)
     return lengths if _all_fit(lengths) else _length_of_any(vectors).squeeze(-1)

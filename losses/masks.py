@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from lossprism.losses.definition_rules import Rules
+from lossprism.losses.composed_definitions import Rules
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
 
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.labels import UNIT, label_rules
 from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers.batch_measurements import Measured
 from lossprism.losses.sentence_transformers.loss_recorder import (
     LossRecorder,

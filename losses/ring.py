@@ -12,7 +12,7 @@ import torch
 import torch.distributed as distributed
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.info_nce import info_nce
 from lossprism.losses.gather import processes, row_counts
 from lossprism.losses.geometry import unit
@@ -39,10 +39,10 @@ def ring_info_nce(
     """
     if processes() == 1:
         return info_nce(queries, keys, negatives=negatives, temperature=temperature)
-    inputs.above_zero(temperature=temperature)
-    raised = inputs.real(torch.float32, queries=queries, keys=keys, negatives=negatives)
+    input_checks.above_zero(temperature=temperature)
+    raised = input_checks.real(torch.float32, queries=queries, keys=keys, negatives=negatives)
     queries, keys, negatives = cast("tuple[Tensor, Tensor, Tensor | None]", raised)
-    inputs.must_be_paired(queries=queries, keys=keys)
+    input_checks.must_be_paired(queries=queries, keys=keys)
     candidates = keys if negatives is None else torch.cat((keys, negatives))
     scale = torch.as_tensor(1 / temperature, dtype=queries.dtype, device=queries.device)
     return cast("Tensor", _Ring.apply(unit(queries), unit(candidates), scale))

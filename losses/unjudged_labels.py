@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.labels import UNJUDGED
 
 # By what a loss reads as its mask: which labels belong to a candidate.
@@ -42,9 +42,9 @@ def without_unjudged(spec: Any) -> Any:
 def _masked(loss: Callable[..., Tensor], what: str) -> Callable[..., Tensor]:
     @functools.wraps(loss)
     def judged(scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, **chosen: Any):
-        scores = inputs.of_lists("scores", scores)
-        labels = inputs.of_lists("labels", labels, like=scores)
-        mask = judged_in(labels, inputs.candidate_mask(mask, scores), what)
+        scores = input_checks.of_lists("scores", scores)
+        labels = input_checks.of_lists("labels", labels, like=scores)
+        mask = judged_in(labels, input_checks.candidate_mask(mask, scores), what)
         return loss(scores, labels, mask=mask, **chosen)
 
     return judged

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lossprism.explorer.core.label_range_check import beyond_scale
 from lossprism.explorer.core.scenario import Data, Rules
-from lossprism.explorer.core.scenario_models import (
+from lossprism.explorer.core.scenario_encoders import (
     Models,
     find_models,
     has_words,
@@ -31,10 +31,10 @@ from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.guide_vectors import guide_vectors_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import cosine, with_even_width
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.unjudged_labels import judged_in
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
@@ -145,7 +145,7 @@ class Batch:
         return torch.tensor(owners, dtype=torch.int64, device=self.labels.device)
 
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
-        """Return the input of a loss under this name (`losses.readable_inputs.READABLE`).
+        """Return the input of a loss under this name (`losses.batch_inputs.READABLE`).
 
         `vectors` and `scores` are the ones to differentiate. Returns None if the batch lacks the
         input and the loss can do without.
@@ -268,7 +268,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """Methods that build the tensors named in `losses.readable_inputs.READABLE`."""
+    """Methods that build the tensors named in `losses.batch_inputs.READABLE`."""
 
     batch: Batch
     held: Tensor | None

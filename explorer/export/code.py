@@ -21,7 +21,7 @@ from torch import Tensor
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.specialised_definitions import accepted
 from lossprism.explorer.export.csv import harmless
-from lossprism.explorer.export.sentence_transformers_equivalents import (
+from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
     as_defined_here,
     equivalent_of,
     is_ours,
@@ -33,6 +33,7 @@ from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import Rows, trained_step, written
 from lossprism.explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_spec import (
     helpers_of,
     identifier_of,
@@ -40,7 +41,6 @@ from lossprism.losses.combined.combined_loss_spec import (
     source_of,
 )
 from lossprism.losses.combined.vector_queue import KEPT, present
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.

@@ -25,8 +25,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_spec import chosen
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.symbols import ParameterValue
 
 

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch
-from lossprism.explorer.core.explore import Exploration, explore
-from lossprism.explorer.core.pair_duplicates_and_faults import (
+from lossprism.explorer.core.duplicate_texts_and_example_faults import (
     KnownFault,
     SharedText,
     known_faults,
     same_texts,
     teacher_scores,
 )
+from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved
-from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.export.exploration_array_types import BatchData, LeverStop, Picture
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture, stop_of
 from lossprism.explorer.runtime.limits import KEPT_BATCHES

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.core.scenario_models import encoder_of, has_words
-from lossprism.explorer.export.sentence_transformers_equivalents import (
+from lossprism.explorer.core.scenario_encoders import encoder_of, has_words
+from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
     inside_prefixes,
     is_ours,
     stated,

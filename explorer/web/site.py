@@ -22,7 +22,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.core.own_loss import add_own_loss, serve_on
 from lossprism.explorer.core.scenario import OPENING, Scenario
-from lossprism.explorer.core.scenario_models import vectors_of
+from lossprism.explorer.core.scenario_encoders import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads

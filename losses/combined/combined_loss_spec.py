@@ -18,6 +18,7 @@ from typing import Any
 
 from torch import Tensor
 
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_names import RECIPES, SHARES, Recipe, Summand, name_of
 from lossprism.losses.combined.vector_prefixes import prefix
 from lossprism.losses.combined.vector_queue import (
@@ -30,11 +31,10 @@ from lossprism.losses.combined.vector_queue import (
     with_earlier,
     without_owner,
 )
-from lossprism.losses.definition_rules import definitions_of
+from lossprism.losses.composed_definitions import definitions_of
 from lossprism.losses.geometry import cosine
 from lossprism.losses.minimum import Bound
 from lossprism.losses.query_groups import at
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 from lossprism.losses.symbols import loss_symbol
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import cosine, unit
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.registry import LOSSES
 from lossprism.losses.spec import LossSpec
 
@@ -63,7 +63,7 @@ def matryoshka(
             function whose vectors are not named; when it is called, a prefix longer than the
             vectors.
     """
-    inputs.one_of(REDUCTIONS, reduce=reduce)
+    input_checks.one_of(REDUCTIONS, reduce=reduce)
     lengths = _lengths(dims)
     factors = _factors(weights, lengths)
     if reduce == "mean":
@@ -111,7 +111,7 @@ def prefix_shares(gradient: Tensor, dims: Sequence[int]) -> list[float]:
 
     A gradient of nothing but zeros has none: NaN.
     """
-    inputs.must_be_rows(gradient=gradient)
+    input_checks.must_be_rows(gradient=gradient)
     lengths = _lengths(dims)
     _must_hold(lengths, {"gradient": gradient})
     energy = gradient.detach().double().square().sum(dim=0)

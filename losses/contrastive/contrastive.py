@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import geometry, inputs
+from lossprism.losses import geometry, input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import UNIT
@@ -62,9 +62,9 @@ def contrastive(
         distance: "euclidean", or "cosine" for 1 − cos.
         half: with the ½ that S2 has in its formula and not in its code.
     """
-    inputs.one_of(("euclidean", "cosine"), distance=distance)
-    first, second = inputs.paired(first=first, second=second)
-    labels = inputs.ordinal(labels, len(first))
+    input_checks.one_of(("euclidean", "cosine"), distance=distance)
+    first, second = input_checks.paired(first=first, second=second)
+    labels = input_checks.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance, half)
     if isinstance(margin, Tensor) or labels.requires_grad:
         return _dense_contrastive(*arguments)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
 from lossprism.losses.contrastive.nt_xent import NT_XENT
 from lossprism.losses.gather import gathered
@@ -76,11 +76,11 @@ def decoupled(
         sigma: σ.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature, sigma=sigma)
-    inputs.plain_number(sigma=sigma)
+    input_checks.above_zero(temperature=temperature, sigma=sigma)
+    input_checks.plain_number(sigma=sigma)
     first, second, negatives = gathered(gather, first, second, negatives)
-    first, second, negatives = inputs.with_negatives(
-        inputs.for_products(first), negatives, first=first, second=second
+    first, second, negatives = input_checks.with_negatives(
+        input_checks.for_products(first), negatives, first=first, second=second
     )
     arguments = (first, second, negatives, 1 / temperature, weighted, sigma)
     return with_gradient(_decoupled_by_tiles, _dense_decoupled, *arguments)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     in_all,
     temperature_parameter,
 )
-from lossprism.losses.contrastive.info_nce_reference_values import keys_beside
+from lossprism.losses.contrastive.info_nce_minimum_and_collapse import keys_beside
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp
@@ -70,11 +70,11 @@ def focal_info_nce(
         gamma: γ ≥ 0; at 0 it is InfoNCE. The weight carries a gradient, as that of focal loss.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.not_below_zero(gamma=gamma)
+    input_checks.above_zero(temperature=temperature)
+    input_checks.not_below_zero(gamma=gamma)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = inputs.with_negatives(
-        inputs.for_products(queries), negatives, queries=queries, keys=keys
+    queries, keys, negatives = input_checks.with_negatives(
+        input_checks.for_products(queries), negatives, queries=queries, keys=keys
     )
     arguments = (queries, keys, negatives, 1 / temperature, gamma)
     return with_gradient(_focal_by_tiles, _dense_focal, *arguments)

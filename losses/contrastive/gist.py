@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
+from lossprism.losses.composed_definitions import Choice, composed, foldable
 from lossprism.losses.contrastive.in_batch_common import (
     ALL_TERMS,
     LOG1P_OF_ALL,
@@ -19,7 +20,6 @@ from lossprism.losses.contrastive.in_batch_common import (
     mean_log1p,
     temperature_parameter,
 )
-from lossprism.losses.definition_rules import Choice, composed, foldable
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, dot_matrix, unit
 from lossprism.losses.kernels import log1p_sum_exp
@@ -163,9 +163,9 @@ def gist(
         contrast_positives: whether keys are negatives of keys.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.one_of(KINDS, margin_kind=margin_kind)
-    inputs.plain_number(margin=margin)
+    input_checks.above_zero(temperature=temperature)
+    input_checks.one_of(KINDS, margin_kind=margin_kind)
+    input_checks.plain_number(margin=margin)
     if (negatives is None) != (guide_negatives is None):
         missing, arguments = "guide_negatives", "negatives"
         if negatives is None:
@@ -174,20 +174,20 @@ def gist(
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.vectors(
-            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+        input_checks.vectors(
+            input_checks.for_products(queries), queries=queries, keys=keys, negatives=negatives
         ),
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
     guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
     of_guide: dict[str, Tensor | None] = dict(zip(names, guides, strict=True))
-    guides = inputs.vectors(**of_guide)
+    guides = input_checks.vectors(**of_guide)
     for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
         if guide is not None and of is not None and len(guide) != len(of):
             raise ValueError(
                 f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
             )
-    inputs.must_be_paired(queries=queries, keys=keys)
+    input_checks.must_be_paired(queries=queries, keys=keys)
     still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
     arguments = (queries, keys, negatives, 1 / temperature, *still, *settings)

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import geometry, inputs
+from lossprism.losses import geometry, input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import softplus
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -51,10 +51,10 @@ def triplet_given(
         soft_margin: log(1 + e^x) in place of max(0, x).
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    inputs.one_of(geometry.DISTANCES, distance=distance)
+    input_checks.one_of(geometry.DISTANCES, distance=distance)
     anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
     learned = isinstance(margin, Tensor)
-    anchors, positives, negatives = inputs.paired(
+    anchors, positives, negatives = input_checks.paired(
         torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
     )
     arguments = (anchors, positives, negatives, margin, distance, soft_margin)
@@ -71,10 +71,10 @@ def _dense(anchors, positives, negatives, margin, distance, soft_margin):
 def _at_once(needs_grad, anchors, positives, negatives, margin, distance, soft_margin):
     arguments = (anchors, positives, negatives, distance)
     violations, pull = geometry.excess_and_pull(*arguments, of_any_size=False)
-    if inputs.may_ask(violations) and not math.isfinite(violations.sum().item()):
-        inputs.must_be_finite("anchors", anchors)
-        inputs.must_be_finite("positives", positives)
-        inputs.must_be_finite("negatives", negatives)
+    if input_checks.may_ask(violations) and not math.isfinite(violations.sum().item()):
+        input_checks.must_be_finite("anchors", anchors)
+        input_checks.must_be_finite("positives", positives)
+        input_checks.must_be_finite("negatives", negatives)
         violations, pull = geometry.excess_and_pull(*arguments)
     violations.add_(margin)
     terms = softplus(violations) if soft_margin else violations.relu_()

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     mean_log1p,
@@ -34,7 +34,7 @@ from lossprism.losses.contrastive.info_nce_definitions import (
     info_nce_by_options,
     info_nce_of_swift_by_options,
 )
-from lossprism.losses.contrastive.info_nce_reference_values import (
+from lossprism.losses.contrastive.info_nce_minimum_and_collapse import (
     info_nce_collapse,
     info_nce_floor,
     info_nce_with_copies,
@@ -122,8 +122,8 @@ def info_nce(
             no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.one_of(PARTITIONS, partition=partition)
+    input_checks.above_zero(temperature=temperature)
+    input_checks.one_of(PARTITIONS, partition=partition)
     plan = Plan(
         _ways(directions, symmetric),
         partition == "joint" and not symmetric,
@@ -140,17 +140,17 @@ def info_nce(
         raise ValueError(
             "in_batch is False, and there are neither negatives nor own_negatives to compare with"
         )
-    inputs.must_be_tensor("queries", queries)
-    inputs.must_be_tensor("keys", keys)
-    inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
+    input_checks.must_be_tensor("queries", queries)
+    input_checks.must_be_tensor("keys", keys)
+    input_checks.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
     negatives, owners = flat_negatives(negatives, negative_owners)
-    inputs.must_be_owners(owners, queries, negatives)
-    inputs.must_be_texts(
+    input_checks.must_be_owners(owners, queries, negatives)
+    input_checks.must_be_texts(
         query_texts=(query_texts, queries),
         key_texts=(key_texts, keys),
         negative_texts=(negative_texts, negatives),
     )
-    inputs.must_be_texts(same_text=(same_text, queries))
+    input_checks.must_be_texts(same_text=(same_text, queries))
     owners = gathered_owners(gather, owners, queries) if plan.reads_owners else None
     queries, keys, negatives, own_negatives = gathered(
         gather, queries, keys, negatives, own_negatives
@@ -160,17 +160,19 @@ def info_nce(
     texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
 
     scale = 1 / temperature
-    dtype = inputs.for_products(queries) if own_negatives is None else torch.float32
+    dtype = input_checks.for_products(queries) if own_negatives is None else torch.float32
     is_plain = plan.is_plain and own_negatives is None and same_text is None and owners is None
     square = is_plain and negatives is None and plan.ways == ("query_to_key",)
-    square = square and queries.ndim > 0 and dtype in inputs.REAL
+    square = square and queries.ndim > 0 and dtype in input_checks.REAL
     if square and len(queries) <= SMALL_BATCH_PAIRS:
-        queries, keys = inputs.paired(dtype, False, queries=queries, keys=keys)
+        queries, keys = input_checks.paired(dtype, False, queries=queries, keys=keys)
         small = (queries, keys, scale, *texts[:2])
         return with_gradient(small_batch_losses.in_batch, _dense_small_batch, *small)
-    queries, keys, negatives = inputs.with_negatives(dtype, negatives, queries=queries, keys=keys)
+    queries, keys, negatives = input_checks.with_negatives(
+        dtype, negatives, queries=queries, keys=keys
+    )
     if own_negatives is not None:
-        (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
+        (own_negatives,) = input_checks.real(queries.dtype, own_negatives=own_negatives)
     batch = InBatch(queries, keys, negatives, own_negatives, scale, *texts, owners, plan)
     return with_gradient(_by_tiles if is_plain else by_blocks, _dense_info_nce, *batch)
 
@@ -187,11 +189,11 @@ def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
 
 def _check(plan: Plan) -> None:
     """Raise for an unknown choice, a number that is none, or options that exclude each other."""
-    inputs.one_of(SIMILARITIES, similarity=plan.similarity)
-    inputs.one_of(HARDENED, hardness_on=plan.hardness_on)
-    inputs.one_of(SEEN, negatives_seen=plan.negatives_seen)
-    inputs.not_below_zero(hardness=plan.hardness)
-    inputs.plain_number(log_weight=plan.log_weight, mask_above=plan.mask_above)
+    input_checks.one_of(SIMILARITIES, similarity=plan.similarity)
+    input_checks.one_of(HARDENED, hardness_on=plan.hardness_on)
+    input_checks.one_of(SEEN, negatives_seen=plan.negatives_seen)
+    input_checks.not_below_zero(hardness=plan.hardness)
+    input_checks.plain_number(log_weight=plan.log_weight, mask_above=plan.mask_above)
     if not plan.in_batch and plan.ways != ("query_to_key",):
         raise ValueError(
             "in_batch is False, which compares queries with given negatives only; directions must "
@@ -272,11 +274,11 @@ def info_nce_of_swift(
             than this is left out; a key that is near the own key is not. None: nothing is left out.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.plain_number(mask_above=mask_above)
+    input_checks.above_zero(temperature=temperature)
+    input_checks.plain_number(mask_above=mask_above)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = inputs.with_negatives(
-        inputs.for_products(queries), negatives, queries=queries, keys=keys
+    queries, keys, negatives = input_checks.with_negatives(
+        input_checks.for_products(queries), negatives, queries=queries, keys=keys
     )
     plan = Plan(
         ("query_to_key", "query_to_query", "key_to_key"),

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
+from lossprism.losses.composed_definitions import foldable
 from lossprism.losses.contrastive.in_batch_common import ALL_TERMS, LOG1P_OF_ALL
-from lossprism.losses.definition_rules import foldable
 from lossprism.losses.duplicate_text_masks import Absent, absent_by
 from lossprism.losses.gather import gather_rows, processes
 from lossprism.losses.geometry import unit_and_pull

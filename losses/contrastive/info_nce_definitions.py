@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
 from lossprism.losses.contrastive.in_batch_common import gaps
 from lossprism.losses.contrastive.info_nce_candidates import (
     BOTH_WAYS,
@@ -16,7 +17,6 @@ from lossprism.losses.contrastive.info_nce_candidates import (
     in_directions,
     ways_of,
 )
-from lossprism.losses.definition_rules import Choice, Rule, Rules, composed
 from lossprism.losses.geometry import cosine_matrix, dot_matrix
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.logit_biases import (

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lossprism.losses import geometry, inputs
-from lossprism.losses.contrastive.triplet_reference_values import DIAMETER
+from lossprism.losses import geometry, input_checks
+from lossprism.losses.contrastive.triplet_minimum_and_collapse import DIAMETER
 from lossprism.losses.contrastive.triplet_symbols import DISTANCE_SYMBOLS
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log_add_exp, log_sum_exp, mean_of
@@ -68,8 +68,8 @@ def _lifted(
     definition: Callable[..., Tensor],
 ) -> Tensor:
     embeddings, classes = gathered(gather, embeddings, classes)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    (embeddings,) = input_checks.vectors(embeddings=embeddings)
+    classes = input_checks.class_numbers(classes, len(embeddings))
     arguments = (embeddings, classes, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*arguments)

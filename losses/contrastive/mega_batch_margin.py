@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
@@ -52,9 +52,11 @@ def mega_batch_margin(
         negative_margin: m⁻, the cosine up to which the hardest negative is far enough.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
+    input_checks.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
     queries, keys = gathered(gather, queries, keys)
-    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    queries, keys = input_checks.paired(
+        input_checks.for_products(queries), queries=queries, keys=keys
+    )
     arguments = (queries, keys, positive_margin, negative_margin)
     return with_gradient(_by_tiles, _dense, *arguments)
 

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import class_label_losses as large
@@ -81,9 +81,9 @@ def multi_similarity(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    input_checks.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
+    (embeddings,) = input_checks.vectors(embeddings=embeddings)
+    classes = input_checks.class_numbers(classes, len(embeddings))
     numbers = (positive_scale, negative_scale, threshold, margin)
     arguments = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import geometry, inputs
+from lossprism.losses import geometry, input_checks
 from lossprism.losses.contrastive.in_batch_common import LOG1P_OF_ROW, mean_log1p
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_sum_exp
@@ -47,10 +47,10 @@ def n_pair(
         similarity: "dot", in which lengths count, or "cosine".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_of(SIMILARITIES, similarity=similarity)
+    input_checks.one_of(SIMILARITIES, similarity=similarity)
     anchors, positives = gathered(gather, anchors, positives)
-    anchors, positives = inputs.paired(
-        inputs.for_products(anchors), anchors=anchors, positives=positives
+    anchors, positives = input_checks.paired(
+        input_checks.for_products(anchors), anchors=anchors, positives=positives
     )
     exact = _of_dots if similarity == "dot" else _of_cosines
     return with_gradient(exact, _dense, anchors, positives, similarity)

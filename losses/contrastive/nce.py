@@ -7,7 +7,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
+from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
 from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
@@ -18,7 +19,6 @@ from lossprism.losses.contrastive.in_batch_common import (
     temperature_parameter,
 )
 from lossprism.losses.contrastive.siglip import decisions
-from lossprism.losses.definition_rules import Choice, Rule, Rules, composed
 from lossprism.losses.duplicate_text_masks import absent_by, same_text_count
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine, cosine_matrix, unit
@@ -139,20 +139,20 @@ def nce(
             batch apart, so that negatives are not given beside them.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    inputs.plain_number(noise_ratio=noise_ratio)
-    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    input_checks.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    input_checks.plain_number(noise_ratio=noise_ratio)
+    input_checks.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
     if negatives is not None and key_texts is not None:
         raise ValueError("key_texts tells keys of the batch apart; give it, or negatives, not both")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     texts = gathered(gather, query_texts, key_texts)
-    least = inputs.for_products(queries) if negatives is None else torch.float32
+    least = input_checks.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.real(least, queries=queries, keys=keys, negatives=negatives),
+        input_checks.real(least, queries=queries, keys=keys, negatives=negatives),
     )
-    inputs.must_be_rows(queries=queries, keys=keys)
-    inputs.must_be_paired(queries=queries, keys=keys)
+    input_checks.must_be_rows(queries=queries, keys=keys)
+    input_checks.must_be_paired(queries=queries, keys=keys)
     if negatives is not None:
         count, width = queries.shape
         if negatives.ndim != 3 or (len(negatives), negatives.shape[2]) != (count, width):
@@ -170,7 +170,7 @@ def nce(
             log_noise=log_noise,
         )
     if full:
-        inputs.one_number(log_noise=log_noise)
+        input_checks.one_number(log_noise=log_noise)
         return decisions(queries, keys, 1 / temperature, log_noise, *texts)
     arguments = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
     return with_gradient(_nce_by_tiles, _dense_nce, *arguments)

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import (
     LOG1P_OF_ROW,
     TEXT_SYMBOLS,
@@ -90,10 +90,12 @@ def nt_xent(
             texts. A view of the text of the one that looks, or of its partner, is no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
+    input_checks.above_zero(temperature=temperature)
+    input_checks.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
     first, second, *texts = gathered(gather, first, second, query_texts, key_texts)
-    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    first, second = input_checks.paired(
+        input_checks.for_products(first), first=first, second=second
+    )
     arguments = (first, second, 1 / temperature, *texts)
     return with_gradient(_nt_xent_by_tiles, _dense_nt_xent, *arguments)
 
@@ -216,9 +218,9 @@ def nt_xent_of_classes(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(temperature=temperature)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    input_checks.above_zero(temperature=temperature)
+    (embeddings,) = input_checks.vectors(embeddings=embeddings)
+    classes = input_checks.class_numbers(classes, len(embeddings))
 
     exact = small_batch_losses if is_small(len(embeddings), embeddings) else large
     arguments = (embeddings, classes, temperature)

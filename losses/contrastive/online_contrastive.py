@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import geometry, inputs
+from lossprism.losses import geometry, input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import UNIT
@@ -70,10 +70,10 @@ def online_contrastive(
         distance: "cosine" for 1 − cos, or "euclidean".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_of(METRICS, distance=distance)
+    input_checks.one_of(METRICS, distance=distance)
     first, second, labels = gathered(gather, first, second, labels)
-    first, second = inputs.paired(first=first, second=second)
-    labels = inputs.ordinal(labels, len(first))
+    first, second = input_checks.paired(first=first, second=second)
+    labels = input_checks.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance)
     if isinstance(margin, Tensor):
         return _dense(*arguments)

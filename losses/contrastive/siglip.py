@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
@@ -119,10 +119,12 @@ def siglip(
             Where another key has the query's text, or its own key's, there is no term.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_number(scale=scale, bias=bias)
-    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    input_checks.one_number(scale=scale, bias=bias)
+    input_checks.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
     queries, keys, *texts = gathered(gather, queries, keys, query_texts, key_texts)
-    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    queries, keys = input_checks.paired(
+        input_checks.for_products(queries), queries=queries, keys=keys
+    )
     return decisions(queries, keys, scale, -bias, *texts)
 
 

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import small_batch_losses
@@ -46,19 +46,19 @@ def soft_info_nce(
             its cross-entropy is that many times as large; a row of zeros costs nothing.
         temperature: τ.
     """
-    inputs.above_zero(temperature=temperature)
-    least = inputs.for_products(queries)
-    inputs.must_be_tensor("targets", targets)
-    small = least in inputs.REAL and targets.numel() <= SMALL_BATCH_CELLS
-    queries, keys = inputs.vectors(least, not small, queries=queries, keys=keys)
+    input_checks.above_zero(temperature=temperature)
+    least = input_checks.for_products(queries)
+    input_checks.must_be_tensor("targets", targets)
+    small = least in input_checks.REAL and targets.numel() <= SMALL_BATCH_CELLS
+    queries, keys = input_checks.vectors(least, not small, queries=queries, keys=keys)
     if targets.shape != (len(queries), len(keys)):
         raise ValueError(
             f"targets has shape {tuple(targets.shape)}; a row for each of the {len(queries)} "
             f"queries and a column for each of the {len(keys)} keys is needed"
         )
-    if targets.dtype not in inputs.REAL:
+    if targets.dtype not in input_checks.REAL:
         targets = targets.to(torch.promote_types(targets.dtype, torch.float32))
-    if inputs.may_ask(targets):
+    if input_checks.may_ask(targets):
         smallest, largest = torch.aminmax(targets.detach())
         if not 0 <= smallest.item() <= largest.item() < math.inf:
             _say_what_is_wrong(targets)
@@ -69,7 +69,7 @@ def soft_info_nce(
 
 
 def _say_what_is_wrong(targets: Tensor) -> None:
-    inputs.must_be_finite("targets", targets)
+    input_checks.must_be_finite("targets", targets)
     row, column = (targets < 0).nonzero()[0].tolist()
     value = float(targets[row, column])
     raise ValueError(f"targets[{row}][{column}] is {value:g}; it must be 0 or more")

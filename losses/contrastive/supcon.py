@@ -6,9 +6,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
+from lossprism.losses.composed_definitions import Choice, Rule, composed
 from lossprism.losses.contrastive.in_batch_common import temperature_parameter
-from lossprism.losses.definition_rules import Choice, Rule, composed
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import class_label_losses as large
@@ -100,15 +100,15 @@ def supcon(
             queue is the same in all of them.
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(temperature=temperature)
+    input_checks.above_zero(temperature=temperature)
     embeddings, queue = cast(
-        "tuple[Tensor, Tensor | None]", inputs.vectors(embeddings=embeddings, queue=queue)
+        "tuple[Tensor, Tensor | None]", input_checks.vectors(embeddings=embeddings, queue=queue)
     )
-    classes = inputs.class_numbers(classes, len(embeddings))
+    classes = input_checks.class_numbers(classes, len(embeddings))
     if (queue is None) != (queue_classes is None):
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None and queue_classes is not None:
-        queue_classes = inputs.class_numbers(queue_classes, len(queue), name="queue_classes")
+        queue_classes = input_checks.class_numbers(queue_classes, len(queue), name="queue_classes")
     return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
 
 
@@ -166,9 +166,9 @@ def supcon_with_zeros(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(temperature=temperature)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    input_checks.above_zero(temperature=temperature)
+    (embeddings,) = input_checks.vectors(embeddings=embeddings)
+    classes = input_checks.class_numbers(classes, len(embeddings))
     mean = _supervised(embeddings, classes, None, None, temperature, False, True)
     return temperature / BASE_TEMPERATURE * mean
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from lossprism.losses import geometry, inputs
+from lossprism.losses import geometry, input_checks
+from lossprism.losses.composed_definitions import Choice, composed
 from lossprism.losses.contrastive.given_triplets import (
     triplet_given,
     triplet_given_definition,
@@ -21,7 +22,7 @@ from lossprism.losses.contrastive.given_triplets import (
     triplet_given_shifted_definition,
     triplet_given_swapped_definition,
 )
-from lossprism.losses.contrastive.mined_triplets import (
+from lossprism.losses.contrastive.mined_triplet_library_variants import (
     from_classes,
     triplet_every_anchor_definition,
     triplet_every_anchor_softly_definition,
@@ -40,7 +41,7 @@ from lossprism.losses.contrastive.triplet_equivalents import (
     equivalent_of_given,
     equivalent_of_mined,
 )
-from lossprism.losses.contrastive.triplet_reference_values import (
+from lossprism.losses.contrastive.triplet_minimum_and_collapse import (
     collapse_of_every_anchor,
     collapse_of_itself,
     floor_of_directions,
@@ -66,7 +67,6 @@ from lossprism.losses.contrastive.triplet_symbols import (
     TRIPLET_SYMBOLS,
     VIOLATING,
 )
-from lossprism.losses.definition_rules import Choice, composed
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import mean_of, softplus
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
@@ -224,7 +224,7 @@ def triplet(
         soft_margin: log(1 + e^x) in place of max(0, x): no triplet is ever done with.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    inputs.one_of(geometry.DISTANCES, distance=distance)
+    input_checks.one_of(geometry.DISTANCES, distance=distance)
     if mining == "given":
         if positives is None or negatives is None:
             raise ValueError(
@@ -235,7 +235,7 @@ def triplet(
             raise ValueError('classes have no use while mining is "given"')
         settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
         return triplet_given(anchors, positives, negatives, **settings, gather=gather)
-    inputs.one_of(MININGS, mining=mining)
+    input_checks.one_of(MININGS, mining=mining)
     if classes is None:
         raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
     if positives is not None or negatives is not None:

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.listwise_losses import distill_kl as distill_kl_by_rows
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -83,18 +83,18 @@ def distill_kl(
         mask: [N, K], true where there is a candidate; all, if it is left out. A row without any,
             or one of which the teacher takes none, is left out of the mean.
     """
-    inputs.one_of(DIVERGENCES, divergence=divergence)
-    inputs.above_zero(temperature=temperature)
+    input_checks.one_of(DIVERGENCES, divergence=divergence)
+    input_checks.above_zero(temperature=temperature)
     if teacher_temperature is not None and not teacher_temperature >= 0:
         raise ValueError(
             f"teacher_temperature is {teacher_temperature}; it must be greater than 0, or None"
         )
-    inputs.plain_number(teacher_temperature=teacher_temperature or 0.0)
-    scores = inputs.of_lists("scores", scores)
-    teacher = inputs.of_lists("teacher", teacher, like=scores)
-    mask = inputs.candidate_mask(mask, scores)
-    inputs.must_be_finite_where(mask, scores=scores)
-    inputs.must_be_finite_where(mask, teacher=teacher.masked_fill(teacher == -torch.inf, 0))
+    input_checks.plain_number(teacher_temperature=teacher_temperature or 0.0)
+    scores = input_checks.of_lists("scores", scores)
+    teacher = input_checks.of_lists("teacher", teacher, like=scores)
+    mask = input_checks.candidate_mask(mask, scores)
+    input_checks.must_be_finite_where(mask, scores=scores)
+    input_checks.must_be_finite_where(mask, teacher=teacher.masked_fill(teacher == -torch.inf, 0))
     if isinstance(temperature, Tensor):  # it may want a gradient too, in all its places
         return distill_kl_definition(
             scores,

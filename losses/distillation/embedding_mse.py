@@ -5,7 +5,7 @@ from functools import partial
 from torch import Tensor
 from torch.nn import functional
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine, unit
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
@@ -29,10 +29,10 @@ def embedding_mse(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
         embeddings: [N, D], the student's, as they are: lengths count.
         teacher_embeddings: [N, D], the teacher's of the same sentences.
     """
-    embeddings, teacher_embeddings = inputs.paired(
+    embeddings, teacher_embeddings = input_checks.paired(
         embeddings=embeddings, teacher_embeddings=teacher_embeddings
     )
-    one, other = map(inputs.recordable, (embeddings, teacher_embeddings))
+    one, other = map(input_checks.recordable, (embeddings, teacher_embeddings))
     return functional.mse_loss(one, other)
 
 

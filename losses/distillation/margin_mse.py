@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
@@ -52,14 +52,16 @@ def margin_mse(
         teacher_margins: [N, K], how far the teacher has the positive above each negative.
         mask: [N, K], true where there is a negative; all, if it is left out.
     """
-    negative_scores = inputs.of_lists("negative_scores", negative_scores)
-    teacher_margins = inputs.of_lists("teacher_margins", teacher_margins, like=negative_scores)
-    positive_scores = inputs.one_of_each("positive_scores", positive_scores, negative_scores)
-    mask = inputs.candidate_mask(mask, negative_scores)
-    inputs.must_be_finite_where(
+    negative_scores = input_checks.of_lists("negative_scores", negative_scores)
+    teacher_margins = input_checks.of_lists(
+        "teacher_margins", teacher_margins, like=negative_scores
+    )
+    positive_scores = input_checks.one_of_each("positive_scores", positive_scores, negative_scores)
+    mask = input_checks.candidate_mask(mask, negative_scores)
+    input_checks.must_be_finite_where(
         mask, negative_scores=negative_scores, teacher_margins=teacher_margins
     )
-    inputs.must_be_finite_where(
+    input_checks.must_be_finite_where(
         None if mask is None else mask.any(dim=1), positive_scores=positive_scores
     )
     both = torch.promote_types(positive_scores.dtype, negative_scores.dtype)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.geometry import dot_matrix, unit_and_pull
-from lossprism.losses.inputs import may_ask
+from lossprism.losses.input_checks import may_ask
 from lossprism.losses.kernels.stable_functions import exp_, flush_, softplus
 from lossprism.losses.kernels.tile_sizes import max_matrix_rows
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses.inputs import may_ask
+from lossprism.losses.input_checks import may_ask
 
 STEEP = {torch.float32: 80.0, torch.float64: 600.0}  # e to it, either way, is a number
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from lossprism.losses import geometry
-from lossprism.losses.inputs import may_ask
+from lossprism.losses.input_checks import may_ask
 from lossprism.losses.kernels.class_label_losses import both_ways, parts_of
 from lossprism.losses.kernels.stable_functions import softplus
 from lossprism.losses.kernels.tile_sizes import rows_at_once

@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses.inputs import may_ask
+from lossprism.losses.input_checks import may_ask
 from lossprism.losses.kernels.stable_functions import log1p_sum_exp, softplus
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 

@@ -12,7 +12,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses.inputs import may_ask
+from lossprism.losses.input_checks import may_ask
 from lossprism.losses.kernels.cell_terms import logistic_terms, logistic_weights_
 from lossprism.losses.kernels.ordered_log_sum import accurate, levels_in_order
 from lossprism.losses.kernels.tile_sizes import max_matrix_rows, max_tile_cells, rows_at_once

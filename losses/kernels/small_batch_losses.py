@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lossprism.losses.duplicate_text_masks import absent_by
 from lossprism.losses.geometry import unit_and_pull
-from lossprism.losses.inputs import may_ask, must_be_finite, must_be_made_of_finite
+from lossprism.losses.input_checks import may_ask, must_be_finite, must_be_made_of_finite
 from lossprism.losses.kernels.class_label_losses import temperature_gradient
 from lossprism.losses.kernels.mined_triplets import TERMS, Distances, Rows, number_of_terms
 from lossprism.losses.kernels.stable_functions import exp_, flush_, softplus

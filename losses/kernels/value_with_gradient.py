@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor
 
-from lossprism.losses.inputs import may_ask, savable, would_be_lowered
+from lossprism.losses.input_checks import may_ask, savable, would_be_lowered
 from lossprism.losses.torch_internals import (
     below_autograd,
     graph_is_kept,

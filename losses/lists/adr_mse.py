@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.pairwise_list_losses import adr_mse as adr_mse_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -62,7 +62,7 @@ def adr_mse(
             mean of their places.
         temperature: τ, how soft the comparisons are; 1/α.
     """
-    inputs.above_zero(temperature=temperature)
+    input_checks.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

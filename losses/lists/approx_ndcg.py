@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.pairwise_list_losses import approx_ndcg as approx_ndcg_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -61,7 +61,7 @@ def approx_ndcg(
         scores, labels, mask: as for `list_net`.
         temperature: τ, how soft the comparisons are.
     """
-    inputs.above_zero(temperature=temperature)
+    input_checks.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import softplus
 from lossprism.losses.kernels.pairwise_list_losses import lambda_loss as lambda_loss_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -118,10 +118,10 @@ def lambda_loss(
         mu: μ.
         reduction: "mean" over the pairs that count, or "sum".
     """
-    inputs.one_of(SCHEMES, scheme=scheme)
-    inputs.one_of(REDUCTIONS, reduction=reduction)
-    inputs.above_zero(sigma=sigma)
-    inputs.plain_number(mu=mu)
+    input_checks.one_of(SCHEMES, scheme=scheme)
+    input_checks.one_of(REDUCTIONS, reduction=reduction)
+    input_checks.above_zero(sigma=sigma)
+    input_checks.plain_number(mu=mu)
     if k is not None and (k < 0 or k != int(k)):
         raise ValueError(f"k is {k}; it must be a whole number of 1 or more, or None for all")
     scores, labels, mask = scored_lists(scores, labels, mask)

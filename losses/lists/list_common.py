@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import log_sum_exp
 from lossprism.losses.spec import Parameter, Symbol
 from lossprism.losses.symbols import list_by_candidate, loss_symbol
@@ -35,12 +35,12 @@ def scored_lists(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Return scores and labels [L, K], finite where the mask has a candidate, labels at least
     `least`."""
-    scores = inputs.of_lists("scores", scores)
-    labels = inputs.of_lists("labels", labels, like=scores)
-    mask = inputs.candidate_mask(mask, scores)
-    inputs.must_be_finite_where(mask, scores=scores, labels=labels)
+    scores = input_checks.of_lists("scores", scores)
+    labels = input_checks.of_lists("labels", labels, like=scores)
+    mask = input_checks.candidate_mask(mask, scores)
+    input_checks.must_be_finite_where(mask, scores=scores, labels=labels)
     if least > -math.inf:
-        inputs.must_reach(least, mask, labels=labels)
+        input_checks.must_reach(least, mask, labels=labels)
     return scores, labels, mask
 
 

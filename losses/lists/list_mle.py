@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import log1p_sum_exp, mean_of
 from lossprism.losses.kernels.listwise_losses import list_mle as list_mle_by_sums
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -97,8 +97,8 @@ def list_mle(
         order: "labels", or "given": the order of the list, whatever its labels.
         temperature: τ.
     """
-    inputs.one_of(ORDERS, order=order)
-    inputs.above_zero(temperature=temperature)
+    input_checks.one_of(ORDERS, order=order)
+    input_checks.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.listwise_losses import cross_entropy
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -88,7 +88,7 @@ def list_net(
             they are. The last two want labels of 0 or more.
         temperature: τ, of the scores alone.
     """
-    inputs.one_of(TARGETS, target=target)
+    input_checks.one_of(TARGETS, target=target)
     return _cross_entropy(scores, labels, mask, target, temperature, list_net_definition)
 
 
@@ -148,12 +148,12 @@ def softmax_rank(
         scores, labels, mask, temperature: as for `list_net`; labels of 0 or more.
         target: "raw" labels, or "normalized" to the sum 1 in each list.
     """
-    inputs.one_of(RANK_TARGETS, target=target)
+    input_checks.one_of(RANK_TARGETS, target=target)
     return _cross_entropy(scores, labels, mask, target, temperature, softmax_rank_definition)
 
 
 def _cross_entropy(scores, labels, mask, target, temperature, definition):
-    inputs.above_zero(temperature=temperature)
+    input_checks.above_zero(temperature=temperature)
     least = -math.inf if target == "softmax" else 0.0
     scores, labels, mask = scored_lists(scores, labels, mask, least)
     if isinstance(temperature, Tensor):  # it may want a gradient too

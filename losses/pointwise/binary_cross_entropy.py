@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.kernels import softplus
 from lossprism.losses.labels import COSINES, UNIT, Ends
 from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
@@ -33,7 +33,7 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
         scores: [N], logits of "this pair is positive".
         labels: [N], 0/1, or a probability between.
     """
-    scores, labels = inputs.of_one_type(*inputs.pair_scores(scores, labels))
+    scores, labels = input_checks.of_one_type(*input_checks.pair_scores(scores, labels))
     return functional.binary_cross_entropy_with_logits(scores, labels)
 
 

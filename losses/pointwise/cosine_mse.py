@@ -3,7 +3,7 @@
 from torch import Tensor
 from torch.nn import functional
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.sentence_transformers_equivalents import of_pairs
@@ -28,7 +28,7 @@ def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
         scores: [N], cosines.
         labels: [N], on the scale of the scores.
     """
-    return functional.mse_loss(*inputs.of_one_type(*inputs.pair_scores(scores, labels)))
+    return functional.mse_loss(*input_checks.of_one_type(*input_checks.pair_scores(scores, labels)))
 
 
 def _collapse(tensors: dict[str, Tensor], at: float | None = 1.0) -> float | None:

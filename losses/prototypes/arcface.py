@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix, sine
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -62,9 +62,9 @@ def arcface(
         scale: s.
         margin: m, in radians.
     """
-    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
-    inputs.one_number(scale=scale)
-    inputs.plain_number(margin=margin)
+    embeddings, classes, prototypes = input_checks.at_prototypes(embeddings, classes, prototypes)
+    input_checks.one_number(scale=scale)
+    input_checks.plain_number(margin=margin)
     return with_gradient(
         _arcface_by_tiles, _dense_arcface, embeddings, prototypes, classes, scale, margin
     )

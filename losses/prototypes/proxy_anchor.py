@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp, mean_of
 from lossprism.losses.kernels.tiled_losses import Directions, against_members
@@ -59,7 +59,7 @@ def proxy_anchor(
         scale: α.
         margin: δ, a cosine.
     """
-    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
+    embeddings, classes, prototypes = input_checks.at_prototypes(embeddings, classes, prototypes)
     arguments = (embeddings, prototypes, classes, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _dense_proxy_anchor(*arguments)

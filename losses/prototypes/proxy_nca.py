@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
 from lossprism.losses.kernels.tiled_losses import against_others, directions_and_logits
@@ -60,8 +60,8 @@ def proxy_nca(
         scale: s.
         include_own: the own prototype stands in the denominator too, a softmax over −s·d.
     """
-    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
-    inputs.one_number(scale=scale)
+    embeddings, classes, prototypes = input_checks.at_prototypes(embeddings, classes, prototypes)
+    input_checks.one_number(scale=scale)
     arguments = (embeddings, prototypes, classes, scale, include_own)
     if len(prototypes) == 1:
         return _dense_proxy_nca(*arguments)

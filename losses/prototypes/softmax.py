@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, nll_loss
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix, dot_matrix
 from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
 from lossprism.losses.kernels.cell_terms import logistic_terms
@@ -51,7 +51,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     loss, logits = _small_by_torch(embeddings, classes, prototypes)
     if loss is not None:
         return loss
-    embeddings, classes, prototypes = inputs.at_prototypes(
+    embeddings, classes, prototypes = input_checks.at_prototypes(
         embeddings, classes, prototypes, check_finite=False
     )
     exact = exact_softmax
@@ -60,8 +60,8 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     elif not _is_small_batch(
         embeddings, prototypes
     ):  # few are refused by their products, which are fewer
-        inputs.must_be_finite("embeddings", embeddings)
-        inputs.must_be_finite("prototypes", prototypes)
+        input_checks.must_be_finite("embeddings", embeddings)
+        input_checks.must_be_finite("prototypes", prototypes)
     return with_gradient(exact, _dense_softmax, embeddings, prototypes, classes)
 
 
@@ -110,9 +110,9 @@ def _are_as_torch_takes_them(embeddings: Tensor, classes: Tensor, prototypes: Te
         <= max(SMALL_BATCH_CELLS, min(MAX_SMALL_BATCH_CELLS, (rows[0] + columns[0]) * rows[1]))
         and classes.shape == rows[:1]
         and embeddings.dtype == prototypes.dtype
-        and embeddings.dtype in inputs.REAL
+        and embeddings.dtype in input_checks.REAL
         and classes.dtype == torch.int64
-        and inputs.may_ask(embeddings)
+        and input_checks.may_ask(embeddings)
         and not (embeddings.is_inference() or classes.is_inference() or prototypes.is_inference())
     )
 
@@ -131,7 +131,8 @@ def exact_softmax(needs_grad, embeddings, prototypes, classes):
 
 def _is_small_batch(embeddings: Tensor, prototypes: Tensor) -> bool:
     return (
-        len(embeddings) * len(prototypes) <= SMALL_BATCH_CELLS and embeddings.dtype in inputs.REAL
+        len(embeddings) * len(prototypes) <= SMALL_BATCH_CELLS
+        and embeddings.dtype in input_checks.REAL
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_and_pull, unit
 from lossprism.losses.kernels import log1p_sum_exp, ordered_sum
@@ -62,12 +62,12 @@ def angle(
         gather: as for `cosent`.
     """
     first, second, labels = gathered(gather, first, second, labels)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_checks.paired(first=first, second=second)
     if first.shape[1] % 2:
         raise ValueError(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
-    labels = inputs.ordinal(labels, len(first))
+    labels = input_checks.ordinal(labels, len(first))
     return with_gradient(_angle, _dense_angle, first, second, labels, scale)
 
 

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES, Ends
@@ -58,7 +58,7 @@ def circle(
         negative_margin: Δ_n, the score a negative should stay below.
         gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     shift = scale * (positive_margin - negative_margin)
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import class_label_losses as large
@@ -61,7 +61,7 @@ def circle_self_paced(
         margin: m.
         gather: as for `circle`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     arguments = (scores, labels, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _dense_self_paced(*arguments)
@@ -136,8 +136,8 @@ def circle_per_anchor(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    (embeddings,) = input_checks.vectors(embeddings=embeddings)
+    classes = input_checks.class_numbers(classes, len(embeddings))
 
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     arguments = (embeddings, classes, scale, margin)

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.kernels.ordered_pair_sums import sum_of_gaps
@@ -60,7 +60,7 @@ def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool 
     Returns:
         The loss, 0-d, 0 if no pair stands above another.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
 
 
@@ -87,7 +87,7 @@ def weighted_cosent(
         scale: λ.
         gather: as for `cosent`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, weighted=True)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_sum_exp, ordered_sum_of_levels
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -70,15 +70,15 @@ def hierarchical_cosent(
     if gather:
         by_pair, labels = gathered(gather, level_scores.T, labels)
         level_scores = by_pair.T
-    (level_scores,) = inputs.real(level_scores=level_scores)
+    (level_scores,) = input_checks.real(level_scores=level_scores)
     if level_scores.ndim != 2 or level_scores.numel() == 0:
         raise ValueError(
             f"level_scores has shape {tuple(level_scores.shape)}; a row for each level, [L, N]"
         )
-    labels = inputs.ordinal(labels, level_scores.shape[-1])
+    labels = input_checks.ordinal(labels, level_scores.shape[-1])
     weights = level_weights(weights, level_scores.new_zeros(len(level_scores)))
     if isinstance(scale, Tensor):  # it may want a gradient too
-        level_scores, scale = inputs.recordable(level_scores) * scale, 1.0
+        level_scores, scale = input_checks.recordable(level_scores) * scale, 1.0
     compute = partial(ordered_sum_of_levels, scale=scale)
     dense = partial(_dense_hierarchical, scale=scale)
     return with_gradient(compute, dense, labels, level_scores, weights)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import hinge_sum, mean_of
 from lossprism.losses.kernels.ordered_pair_sums import sum_of_gaps
@@ -41,7 +41,7 @@ def pairwise_hinge(
         eps: ε in the denominator. The loss of equal labels is 0, also at ε = 0.
         gather: as for `pairwise_logistic`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     return hinge_sum(scores, labels, margin=margin, eps=eps)
 
 
@@ -67,7 +67,7 @@ def pairwise_hinge_unweighted(
     Args:
         scores, labels, margin, gather: as for `pairwise_hinge`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     return hinge_sum(scores, labels, margin=margin, by_gap=False)
 
 
@@ -95,8 +95,8 @@ def pairwise_hinge_per_item(
     Args:
         scores, labels, margin, gather: as for `pairwise_hinge`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    if not inputs.may_ask(labels):  # how many are left is not to be known
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
+    if not input_checks.may_ask(labels):  # how many are left is not to be known
         return pairwise_hinge_per_item_definition(scores, labels, margin=margin)
     graded = labels >= 0
     if not graded.any():

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import largest_violation
 from lossprism.losses.ranking.ordered_pair_common import PAIR_SYMBOLS
@@ -30,7 +30,7 @@ def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Te
         scores, labels: [N] each.
         gather: as for `pairwise_logistic`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     return largest_violation(scores, labels, max_violation_definition)
 
 

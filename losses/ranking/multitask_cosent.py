@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.minimum import Bound
@@ -57,13 +57,13 @@ def multitask_cosent(
         gather: as for `cosent`.
     """
     scores, labels, logits, classes = gathered(gather, scores, labels, logits, classes)
-    scores, labels = inputs.pair_scores(scores, labels)
-    logits, scores = map(inputs.recordable, inputs.real(logits=logits, scores=scores))
+    scores, labels = input_checks.pair_scores(scores, labels)
+    logits, scores = map(input_checks.recordable, input_checks.real(logits=logits, scores=scores))
     if logits.ndim != 2 or len(logits) != len(scores):
         raise ValueError(
             f"logits has shape {tuple(logits.shape)}; a row for each of the {len(scores)} pairs"
         )
-    classes = inputs.class_numbers(classes, len(logits), most=logits.shape[1], of="classes")
+    classes = input_checks.class_numbers(classes, len(logits), most=logits.shape[1], of="classes")
     ranking = log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
     return ranking + alpha * torch.nn.functional.cross_entropy(logits, classes)
 

@@ -4,14 +4,14 @@ import math
 
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import logistic_sum, mean_of, softplus
 from lossprism.losses.kernels.ordered_pair_sums import ties_by_label
 from lossprism.losses.labels import UNJUDGED
 from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
-from lossprism.losses.ranking.ranknet_reference_values import (
+from lossprism.losses.ranking.ranknet_minimum_and_collapse import (
     binary_floor,
     by_gap_collapse,
     by_gap_floor,
@@ -60,8 +60,8 @@ def pairwise_logistic(
             lower pair, column the higher, 0 where the labels say nothing.
         gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    inputs.one_of(REDUCTIONS, reduction=reduction)
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    input_checks.one_of(REDUCTIONS, reduction=reduction)
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     if reduction == "none":
         return pairwise_logistic_definition(scores, labels, scale=scale, reduction=reduction)
     return logistic_sum(scores, labels, scale=scale, mean=reduction == "mean")
@@ -96,10 +96,10 @@ def pairwise_logistic_judged(
         scores, labels, scale, gather: as for `pairwise_logistic`.
         reduction: "sum", or "mean" over the ordered pairs.
     """
-    inputs.one_of(REDUCTIONS[:2], reduction=reduction)
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    input_checks.one_of(REDUCTIONS[:2], reduction=reduction)
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
     chosen = {"scale": scale, "reduction": reduction}
-    if not inputs.may_ask(labels):  # how many are left is not to be known
+    if not input_checks.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_judged_definition(scores, labels, **chosen)
     return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=reduction == "mean")
 
@@ -164,8 +164,8 @@ def pairwise_logistic_per_item(
     Args:
         scores, labels, scale, gather: as for `pairwise_logistic`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    if not inputs.may_ask(labels):  # how many are left is not to be known
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
+    if not input_checks.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_per_item_definition(scores, labels, scale=scale)
     return _of_some(labels >= 0, scores, labels, scale=scale) / len(scores)
 
@@ -196,8 +196,8 @@ def pairwise_logistic_still_at_ties(
     Args:
         scores, labels, scale, gather: as for `pairwise_logistic`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    if not inputs.may_ask(labels):  # how many are left is not to be known
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
+    if not input_checks.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_still_at_ties_definition(scores, labels, scale=scale)
     graded = labels >= 0
     loss, tied = _of_some(graded, scores, labels, scale=scale), scores[graded]
@@ -232,8 +232,8 @@ def pairwise_logistic_by_gap(
     Args:
         scores, labels, scale, gather: as for `pairwise_logistic`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    if not inputs.may_ask(labels):  # how many are left is not to be known
+    scores, labels = input_checks.pair_scores(*gathered(gather, scores, labels))
+    if not input_checks.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_by_gap_definition(scores, labels, scale=scale)
     return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=True, by_gap=True)
 

@@ -47,6 +47,7 @@ process on the joined batch; else it is the mean over batches that do not know o
 from typing import TYPE_CHECKING, Any
 
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists
+from lossprism.losses.sentence_transformers.layer_freezing import layer_stack, move_only
 from lossprism.losses.sentence_transformers.sampler_check import check_epoch
 from lossprism.losses.sentence_transformers.sequential_batches import in_order
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors
@@ -56,8 +57,7 @@ from lossprism.losses.sentence_transformers.trainer_loss_classes import (
     TRAINING_LOSSES,
     training_loss,
 )
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
-from lossprism.losses.sentence_transformers.transformer_layers import layer_stack, move_only
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 if TYPE_CHECKING:
     from lossprism.losses.sentence_transformers.callback import PrismCallback

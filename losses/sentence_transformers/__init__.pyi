@@ -53,11 +53,13 @@ from torch import nn
 
 from lossprism.losses.sentence_transformers.callback import PrismCallback as PrismCallback
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists as whole_lists
-from lossprism.losses.sentence_transformers.multi_level_loss import LevelTrainingLoss
+from lossprism.losses.sentence_transformers.layer_freezing import layer_stack as layer_stack
+from lossprism.losses.sentence_transformers.layer_freezing import move_only as move_only
 from lossprism.losses.sentence_transformers.sampler_check import check_epoch as check_epoch
 from lossprism.losses.sentence_transformers.sequential_batches import in_order as in_order
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors as with_vectors
+from lossprism.losses.sentence_transformers.token_and_layer_level_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.trainer_batch import Examples as Examples
 from lossprism.losses.sentence_transformers.trainer_loss_classes import EXPORTED as EXPORTED
 from lossprism.losses.sentence_transformers.trainer_loss_classes import (
@@ -66,9 +68,7 @@ from lossprism.losses.sentence_transformers.trainer_loss_classes import (
 from lossprism.losses.sentence_transformers.trainer_loss_classes import (
     training_loss as training_loss,
 )
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss as TrainingLoss
-from lossprism.losses.sentence_transformers.transformer_layers import layer_stack as layer_stack
-from lossprism.losses.sentence_transformers.transformer_layers import move_only as move_only
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss as TrainingLoss
 from lossprism.losses.sentence_transformers.triplet_and_prototype_losses import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,

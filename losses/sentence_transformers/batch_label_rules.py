@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.gather import gather_rows
-from lossprism.losses.inputs import may_ask, must_be_finite
+from lossprism.losses.input_checks import may_ask, must_be_finite
 from lossprism.losses.labels import COSINES, UNIT, Ends, LabelRules, holds, label_range_of, middle
 from lossprism.losses.spec import LossSpec
 

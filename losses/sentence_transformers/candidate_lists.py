@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_spec import chosen, handed
 from lossprism.losses.query_groups import lists_of
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.spec import LossSpec
 

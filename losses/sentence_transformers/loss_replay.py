@@ -34,7 +34,7 @@ from lossprism.losses.sentence_transformers.trainer_loss_classes import (
     TRAINING_LOSSES,
     training_loss,
 )
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 # By how much our value may differ from the training's for both to be one loss: what float32, and
 # what half precision, keep of a sum.

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from lossprism.losses.combined.vector_queue import Queues
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 # Rows of one batch have classes below it, which are others in each batch.
 CLASSES = 1 << 32

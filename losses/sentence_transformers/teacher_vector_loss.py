@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lossprism.losses.sentence_transformers.candidate_lists import by_pair, rows_in, sizes_of
 from lossprism.losses.sentence_transformers.guide_encoder import Guide
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 # What a column of text holds beside its tokens: the teacher's vector of each text [N, D].
 BESIDE = "teacher_embedding"

@@ -20,7 +20,7 @@ SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 class Examples:
     """A trainer's batch, read as pairs.
 
-    Each loss input has a property with its name in `losses.readable_inputs.READABLE`; a missing one
+    Each loss input has a property with its name in `losses.batch_inputs.READABLE`; a missing one
     is learned by the loss itself.
 
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses.sentence_transformers.trainer_batch import Examples, given
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 
 def embedding_width(model: nn.Module) -> int | None:

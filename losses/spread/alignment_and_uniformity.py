@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, unit, unit_and_pull
 from lossprism.losses.kernels import class_label_losses as large
@@ -38,7 +38,7 @@ def alignment(first: Tensor, second: Tensor, *, gather: bool = False) -> Tensor:
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(torch.float32, False, first=first, second=second)
+    first, second = input_checks.paired(torch.float32, False, first=first, second=second)
     return with_gradient(_alignment, alignment_definition, first, second)
 
 
@@ -46,7 +46,7 @@ def _alignment(needs_grad, first, second):
     (ours, pull_ours), (theirs, pull_theirs) = unit_and_pull(first), unit_and_pull(second)
     differences = ours.sub(theirs)
     loss = differences.square().sum() / len(first)
-    inputs.must_be_made_of_finite(loss, first=first, second=second)
+    input_checks.must_be_made_of_finite(loss, first=first, second=second)
     if not any(needs_grad):
         return loss, ()
     differences.mul_(2 / len(first))
@@ -80,7 +80,7 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
     """
     (embeddings,) = gathered(gather, embeddings)
     plain = isinstance(t, Tensor) or len(embeddings) == 1
-    (embeddings,) = inputs.vectors(torch.float32, plain, embeddings=embeddings)
+    (embeddings,) = input_checks.vectors(torch.float32, plain, embeddings=embeddings)
     if plain:
         return _dense_uniformity(embeddings, t)
     exact = small_batch_losses if is_small(len(embeddings), embeddings) else large
@@ -92,7 +92,7 @@ def _checked(exact):
 
     def uniform(needs_grad, embeddings, t):
         loss, gradients = exact(needs_grad, embeddings, t)
-        inputs.must_be_made_of_finite(loss, embeddings=embeddings)
+        input_checks.must_be_made_of_finite(loss, embeddings=embeddings)
         return loss, gradients
 
     return uniform

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
 from lossprism.losses.kernels.gram import across
@@ -52,7 +52,7 @@ def barlow_twins(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_checks.paired(first=first, second=second)
     arguments = (first, second, off_diagonal_weight)
     if isinstance(off_diagonal_weight, Tensor):
         return _dense(*arguments)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, unit_and_pull
 from lossprism.losses.kernels.gram import between_columns
@@ -63,9 +63,9 @@ def orthogonal(
         aggregation: "mean" of both sides, or their "sum".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_of(AGGREGATIONS, aggregation=aggregation)
+    input_checks.one_of(AGGREGATIONS, aggregation=aggregation)
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_checks.paired(first=first, second=second)
     arguments = (first, second, mean_weight, second_moment_weight, aggregation)
     if isinstance(mean_weight, Tensor) or isinstance(second_moment_weight, Tensor):
         return _dense(*arguments)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import centred, dot_matrix
 from lossprism.losses.kernels.gram import between_columns
@@ -73,7 +73,7 @@ def vicreg(
 
 def _public(first, second, numbers, gather, definition, exact):
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_checks.paired(first=first, second=second)
     if any(isinstance(number, Tensor) for number in numbers):
         return definition(first, second, *numbers)
     return with_gradient(exact, definition, first, second, *numbers)

@@ -8,7 +8,7 @@ from typing import Unpack
 
 from lossprism.explorer.export.caption import Legend
 from lossprism.explorer.export.figure.appearance import Look
-from lossprism.explorer.export.figure.chart_from_page import (
+from lossprism.explorer.export.figure.chart_data import (
     ACROSS,
     DOWN,
     AxisOf,

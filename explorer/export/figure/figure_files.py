@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from lossprism.explorer.core.scenario import LINK_VERSION, OPENING, Scenario
 from lossprism.explorer.export.figure.appearance import Look, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_from_page import read_chart
+from lossprism.explorer.export.figure.chart_data import read_chart
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.font_files import QUOTED
 from lossprism.explorer.export.figure.matrix import matrix_figure

@@ -14,7 +14,7 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.batch_inputs import READABLE
 
 # Cells of the parts that run at once; each step of a definition has as many.
 MAX_CELLS_AT_ONCE = 2**21

@@ -1,6 +1,6 @@
 """A batch cut into pieces: gradient accumulation, GradCache, several devices, a queue, copies.
 
-The inputs of a loss are cut along their axes (`losses.readable_inputs.READABLE`): a part has some
+The inputs of a loss are cut along their axes (`losses.batch_inputs.READABLE`): a part has some
 of the pairs, or of the queries with their own keys and its share of the further negatives, or the
 sentences of its pairs. Prototypes are the same for all. The vectors pass through an encoder of one
 layer, the identity W, whose gradient is compared: what accumulates in a trainer's weights.

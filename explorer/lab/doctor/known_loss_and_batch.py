@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
-from lossprism.explorer.core.related_classes import class_of_trainer
+from lossprism.explorer.core.related_library_classes import class_of_trainer
 from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
 from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,

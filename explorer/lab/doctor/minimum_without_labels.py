@@ -18,8 +18,8 @@ from lossprism.explorer.lab.doctor.reference_values import (
     reference_value,
 )
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.labels import Ends
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.score_kinds import SCORE_KINDS
 
 ZERO_TOLERANCE = 1e-6

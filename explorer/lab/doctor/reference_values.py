@@ -19,8 +19,8 @@ from lossprism.explorer.lab.doctor.batches_from_counts import (
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, Parameter
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.minimum import Bound
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.score_kinds import SCORE_KINDS
 from lossprism.losses.spec import ParameterValue
 

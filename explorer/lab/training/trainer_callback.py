@@ -31,7 +31,7 @@ from lossprism.explorer.lab.training.training_failures import OwnNotFinite
 from lossprism.explorer.locale import Word, word
 from lossprism.explorer.runtime.array_serialization import save_array
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.inputs import NotFinite
+from lossprism.losses.input_checks import NotFinite
 
 if TYPE_CHECKING:
     from lossprism.explorer.lab.training.starting_model import Encoder

@@ -11,7 +11,7 @@ from lossprism.explorer.core.own_loss import own_faults
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LossSpec
-from lossprism.losses.inputs import NotFinite
+from lossprism.losses.input_checks import NotFinite
 
 # oneDNN's whole message when it gets no memory.
 NO_ROOM = {

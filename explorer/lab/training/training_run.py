@@ -60,7 +60,7 @@ from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import distinct
-from lossprism.losses.inputs import NotFinite
+from lossprism.losses.input_checks import NotFinite
 from lossprism.losses.labels import LabelRules
 from lossprism.losses.sentence_transformers import (
     TrainingLoss,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lossprism.explorer.core.loss_lookup import loss_called
-from lossprism.explorer.core.related_classes import classes_related_to
+from lossprism.explorer.core.related_library_classes import classes_related_to
 from lossprism.explorer.locale import spelled, title_word
 from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
 from lossprism.losses import LOSSES, LossSpec, Parameter

@@ -15,7 +15,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, Look, palette_of
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_from_page import AxisOf, Chart, Colour, Panel, Trace
+from lossprism.explorer.export.figure.chart_data import AxisOf, Chart, Colour, Panel, Trace
 from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.lab.claims.batches import of_batch
 from lossprism.explorer.lab.claims.registry import claims

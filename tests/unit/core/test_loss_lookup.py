@@ -13,7 +13,7 @@ from lossprism.explorer.core.loss_lookup import (
     losses_called,
     other_names,
 )
-from lossprism.explorer.core.related_classes import RELATED_CLASSES
+from lossprism.explorer.core.related_library_classes import RELATED_CLASSES
 from lossprism.explorer.locale import LANGUAGES, say, title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.api.endpoints import compute_loss, list_losses

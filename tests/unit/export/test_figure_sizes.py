@@ -12,7 +12,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_from_page import AxisOf, Chart, Colour, Panel, Trace
+from lossprism.explorer.export.figure.chart_data import AxisOf, Chart, Colour, Panel, Trace
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.text_layout import width_of

@@ -14,6 +14,7 @@ from lossprism.explorer.lab.training.parameter_trials import offers
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, matryoshka
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_names import (
     MAX_NAME_LETTERS,
     RECIPES,
@@ -24,7 +25,6 @@ from lossprism.losses.combined.combined_loss_names import (
 from lossprism.losses.combined.combined_loss_spec import chosen, handed
 from lossprism.losses.combined.vector_prefixes import length_of, prefix
 from lossprism.losses.modules import loss_module
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers import training_loss
 from tests.scenes import data_for
 from tests.tiny import static_model

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES, SHIPPED
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.minimum import Bound
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.score_kinds import SCORE_KINDS
 from tests.unit.losses.made import inputs_for
 

@@ -14,7 +14,7 @@ from lossprism.explorer.core.label_disagreement import contradictions
 from lossprism.explorer.core.remarks import Statistics, statistics
 from lossprism.explorer.core.resolved_scenario import registered, resolve
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.export.code import KINDS, Code, packed
 from lossprism.explorer.export.csv import (
     corrected_csv,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lossprism.explorer.core.batch import Batch, source_pairs
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.textbook import EXAMPLES
 

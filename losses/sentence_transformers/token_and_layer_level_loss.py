@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from lossprism.losses import geometry
+from lossprism.losses.sentence_transformers.layer_freezing import layer_stack
 from lossprism.losses.sentence_transformers.trainer_batch import Examples, at_least_single
-from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
-from lossprism.losses.sentence_transformers.transformer_layers import layer_stack
+from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 
 class LevelTrainingLoss(TrainingLoss):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
-from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses import input_checks
+from lossprism.losses.batch_inputs import READABLE
 
 Given = dict[str, Tensor]
 ROWS_OF_TEXTS = {"query_texts": "queries", "key_texts": "keys", "negative_texts": "negatives"}
@@ -55,25 +55,25 @@ def _rows(provided: Given, reads: Mapping[str, str]) -> Given:
 def _vectors(provided: Given, reads: Mapping[str, str]) -> Given:
     chosen = [name for name in provided if READABLE[reads[name]].axes[-1].endswith("dimension")]
     tensors = {name: provided[name] for name in chosen}
-    vectors = dict(zip(chosen, inputs.vectors(**tensors), strict=True))
-    inputs.must_be_paired(**_rows(vectors, reads))
+    vectors = dict(zip(chosen, input_checks.vectors(**tensors), strict=True))
+    input_checks.must_be_paired(**_rows(vectors, reads))
     return vectors
 
 
 def _pair_labels(provided: Given, reads: Mapping[str, str]) -> Given:
     for labels in _of("labels", ("pair",), provided, reads):
         for scores in _of("scores", ("pair",), provided, reads):
-            pair = inputs.pair_scores(provided[scores], provided[labels])
+            pair = input_checks.pair_scores(provided[scores], provided[labels])
             return dict(zip((scores, labels), pair, strict=True))
         count = len(next(iter(_rows(provided, reads).values())))
-        return {labels: inputs.ordinal(provided[labels], count)}
+        return {labels: input_checks.ordinal(provided[labels], count)}
     return {}
 
 
 def _classes(provided: Given, reads: Mapping[str, str]) -> Given:
     most = next((len(provided[one]) for one in provided if reads[one] == "prototypes"), None)
     return {
-        name: inputs.class_numbers(
+        name: input_checks.class_numbers(
             provided[name], len(next(iter(_rows(provided, reads).values()))), most=most, name=name
         )
         for name in _of("classes", ("sentence",), provided, reads)
@@ -83,7 +83,7 @@ def _classes(provided: Given, reads: Mapping[str, str]) -> Given:
 def _texts(provided: Given, reads: Mapping[str, str]) -> Given:
     names = {what: name for name, what in reads.items()}
     rows = {names[texts]: names[of] for texts, of in ROWS_OF_TEXTS.items() if texts in names}
-    inputs.must_be_texts(
+    input_checks.must_be_texts(
         **{texts: (provided.get(texts), provided.get(of)) for texts, of in rows.items()}
     )
     return {}
@@ -95,15 +95,17 @@ def _lists(provided: Given, reads: Mapping[str, str]) -> Given:
     axes = ("list", "candidate")
     lists: Given = {}
     for name in _of("scores", axes, provided, reads):
-        scores = lists[name] = inputs.of_lists(name, provided[name])
+        scores = lists[name] = input_checks.of_lists(name, provided[name])
         labels, teachers = (_of(made, axes, provided, reads) for made in ("labels", "teacher"))
         for other in (*labels, *teachers):
-            lists[other] = inputs.of_lists(other, provided[other], like=scores)
+            lists[other] = input_checks.of_lists(other, provided[other], like=scores)
         of_mask = _of("groups", axes, provided, reads)
-        masks = {name: inputs.candidate_mask(provided[name], scores, name) for name in of_mask}
+        masks = {
+            name: input_checks.candidate_mask(provided[name], scores, name) for name in of_mask
+        }
         for one, tensor in lists.items():
             teacher = READABLE[reads[one]].made_of == "teacher"
             finite = tensor.masked_fill(tensor == -torch.inf, 0) if teacher else tensor
-            inputs.must_be_finite_where(next(iter(masks.values()), None), **{one: finite})
+            input_checks.must_be_finite_where(next(iter(masks.values()), None), **{one: finite})
         lists |= {m: mask for m, mask in masks.items() if mask is not None}
     return lists

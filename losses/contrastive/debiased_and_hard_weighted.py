@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from lossprism.losses import inputs
+from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_common import in_all, temperature_parameter
 from lossprism.losses.contrastive.nt_xent import NT_XENT
 from lossprism.losses.gather import gathered
@@ -142,12 +142,14 @@ def hard_weighted(
 
 
 def _weighted(first, second, temperature, tau_plus, beta, gather):
-    inputs.above_zero(temperature=temperature)
-    inputs.not_below_zero(beta=beta, tau_plus=tau_plus)
+    input_checks.above_zero(temperature=temperature)
+    input_checks.not_below_zero(beta=beta, tau_plus=tau_plus)
     if not tau_plus < 1:
         raise ValueError(f"tau_plus is {tau_plus}; it must be below 1, or nothing is a negative")
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    first, second = input_checks.paired(
+        input_checks.for_products(first), first=first, second=second
+    )
     arguments = (first, second, 1 / temperature, tau_plus, beta)
     return with_gradient(_by_tiles, _dense, *arguments)
 

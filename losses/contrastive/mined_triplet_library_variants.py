@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lossprism.losses import geometry, inputs
+from lossprism.losses import geometry, input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import mean_of, small_batch_losses, softplus
 from lossprism.losses.kernels import mined_triplets as large
@@ -25,8 +25,8 @@ def from_classes(
 
     `definition` is the same loss of (anchors, classes, mining, margin, distance) in plain torch.
     """
-    (anchors,) = inputs.vectors(anchors=anchors)
-    classes = inputs.class_numbers(classes, len(anchors))
+    (anchors,) = input_checks.vectors(anchors=anchors)
+    classes = input_checks.class_numbers(classes, len(anchors))
     arguments = (anchors, classes, mining, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*arguments)
@@ -73,7 +73,7 @@ def triplet_over_violating(
         distance: "euclidean", "squared_euclidean" or "cosine".
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    inputs.one_of(geometry.DISTANCES, distance=distance)
+    input_checks.one_of(geometry.DISTANCES, distance=distance)
     anchors, classes = gathered(gather, anchors, classes)
     return from_classes(anchors, classes, "violating", margin, distance, _dense_violating)
 
@@ -171,14 +171,14 @@ def triplet_semi_hard_or_itself(
     anchors, classes = gathered(gather, anchors, classes)
     mined = from_classes(anchors, classes, "semi_hard", margin, distance, _dense_semi_hard)
     one_class = (classes == classes[:1]).all()
-    if inputs.may_ask(classes) and not one_class:
+    if input_checks.may_ask(classes) and not one_class:
         return mined
     return torch.where(one_class, _against_itself(anchors, margin, distance), mined)
 
 
 def _against_itself(anchors: Tensor, margin: float, distance: str) -> Tensor:
     """Every pair of a batch of one class, its anchor the negative, at distance 0."""
-    (anchors,) = inputs.vectors(anchors=anchors)
+    (anchors,) = input_checks.vectors(anchors=anchors)
     distances = geometry.distance_matrix(anchors, anchors, distance)
     itself = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
     return mean_of((distances + margin).relu(), ~itself)

@@ -9,11 +9,11 @@ import torch.distributed as distributed
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lossprism.losses import LOSSES, LossSpec, inputs
+from lossprism.losses import LOSSES, LossSpec, input_checks
+from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.gather import for_mean, gather_rows, processes
 from lossprism.losses.labels import UNIT, LabelRules
 from lossprism.losses.module_bases import Settled, default_settings
-from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers.batch_label_rules import BatchRules
 from lossprism.losses.sentence_transformers.candidate_lists import (
     by_pair,
@@ -96,7 +96,7 @@ class TrainingLoss(Settled):
         self.given_triplets = {n: v for n, v in apart.items() if n not in settings}
         self.rules = BatchRules(self.spec, type(self).__name__, threshold, label_range)
         self.extra_negatives, self.gather = extra_negatives, gather
-        inputs.one_of(("keep", "leave_out"), twins=twins)
+        input_checks.one_of(("keep", "leave_out"), twins=twins)
         if twins == "leave_out" and not self.spec.reads_texts:
             able = ", ".join(name for name, spec in LOSSES.items() if spec.reads_texts)
             raise ValueError(
@@ -107,7 +107,7 @@ class TrainingLoss(Settled):
             settings["similarity"], similarity = similarity, None
         if similarity is None:
             similarity = self.spec.similarity
-        inputs.one_of(tuple(SIMILARITIES), similarity=similarity)
+        input_checks.one_of(tuple(SIMILARITIES), similarity=similarity)
         if similarity != "cosine" and not self.spec.reads_scores:
             raise ValueError(
                 f"similarity is {similarity!r}, and {type(self).__name__} reads no pair scores"
