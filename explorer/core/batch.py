@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.label_range_check import beyond_scale
+from lossprism.explorer.core.label_requirements import beyond_scale
 from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.core.scenario_encoders import (
     Models,

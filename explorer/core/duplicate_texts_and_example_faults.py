@@ -1,6 +1,5 @@
-"""Marks on single pairs of a batch: duplicate texts, and known faults of an example."""
+"""Texts that several pairs of a batch have, and known faults of an example's pairs."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -111,10 +110,3 @@ def known_faults(pairs: Pairs, data: Data) -> list[KnownFault]:
         if place in at and other in at
     )
     return sorted((*wrong, *hidden), key=lambda one: one.pair)
-
-
-def teacher_scores(pairs: Pairs) -> list[float | None] | None:
-    """Return the teacher's score of each pair, None for a missing one; None without a teacher."""
-    if pairs.teacher is None:
-        return None
-    return [None if math.isnan(score) else score for score in pairs.teacher]

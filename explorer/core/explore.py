@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core import trace_diagnostics
+from lossprism.explorer.core import pair_gradients, ranks_and_term_weights
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.duplicate_negatives import (
     SameText,
@@ -20,11 +20,11 @@ from lossprism.explorer.core.duplicate_negatives import (
 )
 from lossprism.explorer.core.label_disagreement import Disagreement, contradictions, disagreement
 from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.core.ranks_and_term_weights import Order, Places, Suspect, Term, Weights
 from lossprism.explorer.core.resolved_scenario import Resolved, check_labels, resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.core.specialised_definitions import accepted, definition_at
 from lossprism.explorer.core.trace import Trace, trace
-from lossprism.explorer.core.trace_diagnostics import Order, Places, Suspect, Term, Weights
 from lossprism.explorer.runtime import jobs, resource_checks
 from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
@@ -84,7 +84,7 @@ class Exploration:
     def heaviest(self) -> list[Term]:
         if self.weights is None:
             return []
-        return trace_diagnostics.heaviest(self.trace, self.spec.terms, self.weights)
+        return ranks_and_term_weights.heaviest(self.trace, self.spec.terms, self.weights)
 
     @functools.cached_property
     def floor(self) -> float | None:
@@ -162,7 +162,7 @@ class Exploration:
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:
         """∂L/∂s of each pair [N]; None for a loss without it."""
-        return trace_diagnostics.score_gradient(
+        return pair_gradients.score_gradient(
             self.batch, self.spec, self.trace, self.trace.gradients[0]
         )
 
@@ -216,7 +216,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
     by_scores, by_vectors = (*traced.gradients, None)[:2]
     felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
     felt_by_vectors = by_vectors if spec.reads_vectors else None
-    weights = trace_diagnostics.weights_of(traced, spec.terms)
+    weights = ranks_and_term_weights.weights_of(traced, spec.terms)
     total = by_vectors if by_vectors is not None else by_scores
     order, suspects = _about(batch)
     plain = {name: value.detach() for name, value in inputs.items() if value is not None}
@@ -232,7 +232,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         places=_places(batch, spec, traced),
         weights=weights,
         suspects=suspects,
-        pair_gradient=trace_diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
+        pair_gradient=pair_gradients.pair_gradient(batch, felt_by_vectors, felt_by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
         is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",
@@ -304,14 +304,14 @@ def _places(batch: Batch, spec: LossSpec, traced: Trace) -> Places | None:
         return _places_in(batch, read)
     compared = traced.last("logits") or traced.last("similarities")
     inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
-    return trace_diagnostics.places_of(inputs, compared and compared.value)
+    return ranks_and_term_weights.places_of(inputs, compared and compared.value)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
         inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
-        return trace_diagnostics.places_of(inputs)
+        return ranks_and_term_weights.places_of(inputs)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
@@ -330,4 +330,4 @@ def _disagreement(batch: Batch) -> Disagreement | None:
 def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
     """Cache values of a batch that do not depend on the loss."""
     with torch.no_grad():
-        return trace_diagnostics.order_of(batch)
+        return ranks_and_term_weights.order_of(batch)

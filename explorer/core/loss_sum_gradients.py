@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core import trace_diagnostics
+from lossprism.explorer.core import pair_gradients, ranks_and_term_weights
 from lossprism.explorer.core.explore import Exploration, inputs_on, scores_on
-from lossprism.explorer.core.trace_diagnostics import Weights
+from lossprism.explorer.core.ranks_and_term_weights import Weights
 from lossprism.losses import prefix_shares
 from lossprism.losses.combined.combined_loss_spec import chosen, handed
 from lossprism.losses.combined.vector_prefixes import length_of
@@ -128,7 +128,7 @@ def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
         assert total is not None  # one of both was asked for
         values.append(float(value.detach()))
         gradients.append(total.double().flatten())
-        pulls.append(trace_diagnostics.pair_gradient(batch, turned, reaches))
+        pulls.append(pair_gradients.pair_gradient(batch, turned, reaches))
     return values, torch.stack(gradients), torch.stack(pulls)
 
 
@@ -151,7 +151,7 @@ def _seen(
         norm=norm,
         share=norm / total if total > 0 and math.isfinite(total) else None,
         equal=weight * others / norm if norm > 0 and others > 0 else None,
-        weights=trace_diagnostics.weights_of(e.trace, step) if part.spec.terms else None,
+        weights=ranks_and_term_weights.weights_of(e.trace, step) if part.spec.terms else None,
     )
 
 

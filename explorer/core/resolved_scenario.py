@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
+from lossprism.explorer.core.label_requirements import refused
 from lossprism.explorer.core.loss_lookup import not_registered
 from lossprism.explorer.core.own_loss import own_loss, renew
 from lossprism.explorer.core.parameter_values import checked
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.core.scenario_encoders import Models, find_models
-from lossprism.explorer.core.unlabelled_pair_losses import refused
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lossprism.explorer.core.label_disagreement import Disagreement
+from lossprism.explorer.core.ranks_and_term_weights import Places, Suspect
 from lossprism.explorer.core.remarks import Remark
-from lossprism.explorer.core.trace_diagnostics import Places, Suspect
 from lossprism.explorer.locale import Word
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.response_types import Bytes, Floats, Integers, Setting, Sparse

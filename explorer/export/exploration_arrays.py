@@ -11,9 +11,9 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.live_formulas import Numbers, live_formula, numbers_of, references
 from lossprism.explorer.core.loss_sum_gradients import PartSeen, parts_of
+from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.core.remarks import Remark, band_applies
 from lossprism.explorer.core.trace import Step
-from lossprism.explorer.core.trace_diagnostics import gradient_share
 from lossprism.explorer.export import exploration_array_types as data
 from lossprism.explorer.export.matrix_layout import Layout
 from lossprism.explorer.export.thumbnails import thumbnails

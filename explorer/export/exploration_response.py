@@ -1,5 +1,6 @@
 """Explorations for the Explore page: the part that a worker process can compute alone."""
 
+import math
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch
@@ -8,7 +9,6 @@ from lossprism.explorer.core.duplicate_texts_and_example_faults import (
     SharedText,
     known_faults,
     same_texts,
-    teacher_scores,
 )
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
@@ -19,6 +19,7 @@ from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.response_types import Sparse, is_number
+from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 
 # By their names: whoever asks again need not send them.
@@ -70,8 +71,15 @@ def _described(exploration: Exploration, key: str) -> ExploredBatch:
         editable=has_words(data),
         same_texts=same_texts(seen, data),
         planted=known_faults(seen.pairs, data),
-        teacher=teacher_scores(seen.pairs),
+        teacher=_teacher_scores(seen.pairs),
     )
+
+
+def _teacher_scores(pairs: Pairs) -> list[float | None] | None:
+    """Return the teacher's score of each pair, None for a missing one; None without a teacher."""
+    if pairs.teacher is None:
+        return None
+    return [None if math.isnan(score) else score for score in pairs.teacher]
 
 
 def explored_scenario(

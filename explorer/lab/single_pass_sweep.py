@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core import trace_diagnostics
+from lossprism.explorer.core import pair_gradients, ranks_and_term_weights
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.function_source import source_of
@@ -188,9 +188,11 @@ def _points(
     present = 0 if e.weights is None else e.weights.terms
     by_scores, by_vectors, masses = (gradients.get(one) for one in ("scores", "vectors", "mass"))
     apart = batch.given is not None or not e.spec.reads_vectors
-    felt = trace_diagnostics.pair_gradient(batch, by_vectors, by_scores if apart else None)
+    felt = pair_gradients.pair_gradient(batch, by_vectors, by_scores if apart else None)
     for place, loss in enumerate(losses.tolist()):
-        weights = None if masses is None else trace_diagnostics.weights_in(masses[place], present)
+        weights = (
+            None if masses is None else ranks_and_term_weights.weights_in(masses[place], present)
+        )
         yield Point(
             loss=loss,
             gradient=float(norms[place]),
@@ -218,7 +220,7 @@ def _norms(batch: Batch, products: Tensor | None, gradients: dict[str, Tensor]) 
 
 def _products(batch: Batch) -> Tensor:
     """⟨∂cos_i/∂V, ∂cos_j/∂V⟩ of every two pairs over the vectors of all sentences, [N, N]."""
-    sides = list(zip((batch.first, batch.second), trace_diagnostics.rises(batch), strict=True))
+    sides = list(zip((batch.first, batch.second), pair_gradients.rises(batch), strict=True))
     products = batch.labels.new_zeros(len(batch), len(batch))
     for places, rise in sides:
         for others, along in sides:

@@ -13,23 +13,7 @@ from lossprism.losses.contrastive.in_batch_common import (
     mean_log1p,
     temperature_parameter,
 )
-from lossprism.losses.contrastive.info_nce_candidates import (
-    BOTH_WAYS,
-    DIRECTIONS,
-    EXTENDED_SYMBOLS,
-    HARDENED,
-    PARTITIONS,
-    SEEN,
-    SIMILARITIES,
-    InBatch,
-    Plan,
-    Ways,
-    by_blocks,
-    flat_negatives,
-    gathered_owners,
-    gradients,
-    ways_of,
-)
+from lossprism.losses.contrastive.info_nce_by_blocks import InBatch, Plan, by_blocks, gradients
 from lossprism.losses.contrastive.info_nce_definitions import (
     info_nce_by_options,
     info_nce_of_swift_by_options,
@@ -39,6 +23,19 @@ from lossprism.losses.contrastive.info_nce_minimum_and_collapse import (
     info_nce_floor,
     info_nce_with_copies,
     ways_taken,
+)
+from lossprism.losses.contrastive.info_nce_options import (
+    BOTH_WAYS,
+    DIRECTIONS,
+    EXTENDED_SYMBOLS,
+    HARDENED,
+    PARTITIONS,
+    SEEN,
+    SIMILARITIES,
+    Ways,
+    flat_negatives,
+    gathered_owners,
+    ways_of,
 )
 from lossprism.losses.duplicate_text_masks import Absent, absent_by, all_differ
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text

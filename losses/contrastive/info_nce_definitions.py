@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
 from lossprism.losses.contrastive.in_batch_common import gaps
-from lossprism.losses.contrastive.info_nce_candidates import (
+from lossprism.losses.contrastive.info_nce_options import (
     BOTH_WAYS,
     Ways,
     flat_negatives,

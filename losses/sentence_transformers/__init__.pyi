@@ -51,12 +51,12 @@ import collections.abc
 import torch
 from torch import nn
 
+from lossprism.losses.sentence_transformers.batch_samplers import check_epoch as check_epoch
+from lossprism.losses.sentence_transformers.batch_samplers import in_order as in_order
 from lossprism.losses.sentence_transformers.callback import PrismCallback as PrismCallback
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists as whole_lists
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack as layer_stack
 from lossprism.losses.sentence_transformers.layer_freezing import move_only as move_only
-from lossprism.losses.sentence_transformers.sampler_check import check_epoch as check_epoch
-from lossprism.losses.sentence_transformers.sequential_batches import in_order as in_order
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors as with_vectors
 from lossprism.losses.sentence_transformers.token_and_layer_level_loss import LevelTrainingLoss

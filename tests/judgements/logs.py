@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.signal import lfilter
 
-from lossprism.explorer.core.label_disagreement import spearman
+from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     on_digits,

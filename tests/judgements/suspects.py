@@ -8,12 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lossprism.explorer.core.label_disagreement import (
-    contradictions,
-    disagreement,
-    disagrees,
-    spearman,
-)
+from lossprism.explorer.core.label_disagreement import contradictions, disagreement, disagrees
+from lossprism.explorer.core.rank_correlation import spearman
 from tests.judgements import SentencesOf, Source, simulated
 from tests.judgements.batches import LATIN, among, graded, hold, of_scores, remarks_on, written
 

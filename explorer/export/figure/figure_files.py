@@ -1,14 +1,11 @@
-"""Scenarios that figures are of, and what is drawn as files."""
+"""Figures and charts as files for download: SVG, HTML, PDF."""
 
 import base64
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from lossprism.explorer.core.scenario import LINK_VERSION, OPENING, Scenario
 from lossprism.explorer.export.figure.appearance import Look, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_data import read_chart
@@ -18,10 +15,7 @@ from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
 from lossprism.explorer.export.figure.png import rasterised
-from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime.downloads import Text
-from lossprism.explorer.runtime.limits import SCENARIO_BYTES
-from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import one_of
@@ -33,47 +27,6 @@ def save(drawn: str | bytes, out: Path) -> None:
         out.write_bytes(drawn.encode("utf-8") if isinstance(drawn, str) else drawn)
     except OSError as error:
         raise Problem("figure_not_written", name=out, reason=error.strerror or error) from error
-
-
-def read_scenario(source: Scenario | str | Path) -> Scenario:
-    """The scenario that a link, an address with a link, or a .json file holds; that Explore opens
-    with, of an address without a link (`http://127.0.0.1:7860/`)."""
-    if isinstance(source, Scenario):
-        return source
-    text = str(source).strip()
-    address, _, link = text.partition("#")
-    if not link and address.lower().endswith(".json"):
-        return _scenario_in(local_path(address))
-    pieces = path_pieces(address)
-    is_other = not {*(pieces or ())[-2:]}.isdisjoint(OTHER_PAGES)  # "learn/collapse" has two
-    if is_other and not link.startswith(f"{LINK_VERSION}."):
-        raise Problem("figure_page", name=text[:QUOTED_LETTERS])
-    is_bare = pieces is not None and not link and "scene=" not in urlsplit(address).query
-    return OPENING if is_bare else Scenario.from_link(text)
-
-
-def path_pieces(address: str) -> list[str] | None:
-    """Return the pieces of the path of an address, None for what is no address of a page.
-
-    Explore may stand at any path of a server (`https://huggingface.co/spaces/somebody/losses`).
-    """
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") and not re.fullmatch(r"(/learn)?/\w*", parts.path):
-        return None
-    return parts.path.strip("/").split("/")
-
-
-def _scenario_in(path: Path) -> Scenario:
-    try:
-        most = SCENARIO_BYTES
-        if path.stat().st_size > most:
-            raise Problem("scenario_file", name=path.name, reason=f"> {grouped(most)} bytes")
-        chosen = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise Problem("file_unreadable", name=path) from error
-    except ValueError as error:
-        raise Problem("scenario_file", name=path.name, reason=error) from error
-    return Scenario.from_json(chosen)
 
 
 def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
@@ -106,13 +59,11 @@ def chart_text(request: Json) -> Text:
     return figure_text(name or "chart", drawn, request)
 
 
-NAME_LETTERS, QUOTED_LETTERS = 80, 60
+NAME_LETTERS = 80
 PAGE = (
     '<!doctype html><html lang="{language}"><meta charset="utf-8"><title>{name}</title>'
     '<meta name="viewport" content="width=device-width">'
     "<style>body{{margin:0}}svg{{display:block;width:100%;height:100vh}}</style>"
 )
-# Pages whose links are not of a scenario that a figure can show, by their paths.
-OTHER_PAGES = ("compare", "doctor", "large", "finetune", "learn")
 MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}
 FIGURES = {"matrix": matrix_figure, "bars": bars_figure}

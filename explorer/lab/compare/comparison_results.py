@@ -11,9 +11,9 @@ from typing import Literal
 from torch import Tensor
 
 from lossprism.explorer.core.loss_lookup import OFF, name_as_registered
+from lossprism.explorer.core.ranks_and_term_weights import Places
 from lossprism.explorer.core.remarks import Value
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.core.trace_diagnostics import Places
 from lossprism.explorer.locale import say, title_word
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.number_format import typed

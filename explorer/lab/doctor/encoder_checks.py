@@ -17,9 +17,9 @@ from lossprism.explorer.core.label_disagreement import (
     contradictions,
     disagreement,
     disagrees,
-    spearman,
 )
 from lossprism.explorer.core.modality_gap import gap_between
+from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.remarks import mostly_foreign
 from lossprism.explorer.lab.doctor.duplicate_collisions import meetings
 from lossprism.explorer.lab.doctor.finding import (

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from lossprism.explorer.core.collapse_crossing import Crossing, Standing, crossing_along
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.core.label_disagreement import Disagreement, disagreement, spearman
+from lossprism.explorer.core.label_disagreement import Disagreement, disagreement
+from lossprism.explorer.core.rank_correlation import spearman
+from lossprism.explorer.core.ranks_and_term_weights import ACTIVE_SHARE
 from lossprism.explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
-from lossprism.explorer.core.trace_diagnostics import ACTIVE_SHARE
 from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.loss_matrix_methods import method_of

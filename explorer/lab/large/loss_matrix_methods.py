@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.trace_diagnostics import TIED
+from lossprism.explorer.core.rank_correlation import TIED
 from lossprism.explorer.lab.large.batch import LargeBatch, LossInput
 from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.duplicates import Looking

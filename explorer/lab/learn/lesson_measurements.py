@@ -6,8 +6,8 @@ import math
 
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.core.trace_diagnostics import gradient_share
 from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
 from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
 from lossprism.explorer.lab.compare.vector_collapse import Way, moved_together, path_of, way_along

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
-from lossprism.explorer.core.label_disagreement import rank_correlation
+from lossprism.explorer.core.rank_correlation import rank_correlation
 
 TEMPERATURE = 2.0  # t of uniformity, as in Wang & Isola 2020
 LEAST_SPREAD = 1e-9  # of the cosines of the pairs, below which their order is rounding

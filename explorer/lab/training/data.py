@@ -8,10 +8,9 @@ from functools import cached_property
 import torch
 
 from lossprism.explorer.core.batch import load_pairs
-from lossprism.explorer.core.label_range_check import beyond_scale
+from lossprism.explorer.core.label_requirements import beyond_scale, over_positives, refused
 from lossprism.explorer.core.scenario import Data
 from lossprism.explorer.core.scenario_encoders import has_words
-from lossprism.explorer.core.unlabelled_pair_losses import over_positives, refused
 from lossprism.explorer.lab.training.data_augmentation import augmented
 from lossprism.explorer.lab.training.pair_sources import (
     DRAW,

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.label_disagreement import mid_ranks, rank_correlation
-from lossprism.explorer.core.trace_diagnostics import TIED
+from lossprism.explorer.core.rank_correlation import TIED, mid_ranks, rank_correlation
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.pair_sources import DRAW
 from lossprism.explorer.lab.training.run_records import LiveHistogram

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.core.label_disagreement import mid_ranks
+from lossprism.explorer.core.rank_correlation import mid_ranks
 from lossprism.explorer.lab.training.held_out_metrics import (
     area_under_curve,
     best_accuracy,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.core.label_disagreement import mid_ranks
+from lossprism.explorer.core.rank_correlation import mid_ranks
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training.data import rules_of
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured

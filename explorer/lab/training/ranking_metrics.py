@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lossprism.explorer.core.label_disagreement import TIED
+from lossprism.explorer.core.rank_correlation import TIED
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
 from lossprism.explorer.lab.training.run_records import ListFigures

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from lossprism import bare_names, losses
-from lossprism.explorer.core.label_disagreement import TIED
 from lossprism.explorer.core.own_loss import check_leave
+from lossprism.explorer.core.rank_correlation import TIED
 from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import python_name
 from lossprism.explorer.lab.training import starting_model

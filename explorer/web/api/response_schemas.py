@@ -8,8 +8,8 @@ from typing import Any, Literal, ParamSpec
 from torch import Tensor
 
 from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.ranks_and_term_weights import Term, order_of
 from lossprism.explorer.core.trace import Step
-from lossprism.explorer.core.trace_diagnostics import Term, order_of
 from lossprism.explorer.export.exploration_arrays import sent_parameters
 from lossprism.explorer.export.matrix_layout import Layout
 from lossprism.explorer.lab.compare.comparison_results import (

@@ -9,16 +9,10 @@ from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario_from_link import QUOTED_LETTERS, read_scenario
 from lossprism.explorer.export.figure.appearance import Look, palette_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
-from lossprism.explorer.export.figure.figure_files import (
-    FIGURES,
-    MADE_OF_SVG,
-    QUOTED_LETTERS,
-    page_with,
-    read_scenario,
-    save,
-)
+from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG, page_with, save
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.problem import Problem

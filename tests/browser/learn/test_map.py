@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.core.trace_diagnostics import gradient_share
 from lossprism.explorer.lab.map.projections import is_installed
 from lossprism.explorer.lab.map.sentence_map import cell_of_pairs
 from lossprism.explorer.locale import say

@@ -13,8 +13,8 @@ from lossprism.explorer.core.label_disagreement import (
     contradictions,
     disagreement,
     disagrees,
-    spearman,
 )
+from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.sources.random_batch import RandomBatch
 

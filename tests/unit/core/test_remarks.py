@@ -12,9 +12,9 @@ from lossprism.explorer.core import collapse_crossing
 from lossprism.explorer.core.batch import batch_of_scores, make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.label_disagreement import STRONG_RATE
+from lossprism.explorer.core.ranks_and_term_weights import Suspect
 from lossprism.explorer.core.remarks import remarks, statistics, suggested_scale
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.core.trace_diagnostics import Suspect
 from lossprism.explorer.locale import LANGUAGES, catalogue
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.random_batch import RandomBatch

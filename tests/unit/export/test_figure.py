@@ -15,11 +15,11 @@ from PIL import Image
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario, View
+from lossprism.explorer.core.scenario_from_link import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.caption import caption, pair_numbers
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
-from lossprism.explorer.export.figure.figure_files import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.svg_elements import png

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
+from lossprism.explorer.core.label_requirements import refused
 from lossprism.explorer.core.loss_lookup import as_registered
 from lossprism.explorer.core.scenario import TWINS, Data, Scenario
 from lossprism.explorer.core.scenario_encoders import has_words
-from lossprism.explorer.core.unlabelled_pair_losses import refused
 from lossprism.explorer.lab.large.batch import (
     LargeBatch,
     LossInput,

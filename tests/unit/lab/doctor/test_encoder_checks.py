@@ -10,12 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lossprism.explorer.core.label_disagreement import (
-    contradictions,
-    disagreement,
-    disagrees,
-    spearman,
-)
+from lossprism.explorer.core.label_disagreement import contradictions, disagreement, disagrees
+from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.lab.doctor import encoder_checks as under_test
 from lossprism.explorer.lab.doctor import hard_negative_mining
 from lossprism.explorer.lab.doctor.data_report import encoded_lines

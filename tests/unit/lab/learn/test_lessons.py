@@ -11,7 +11,7 @@ import torch
 
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.trace_diagnostics import gradient_share
+from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
 from lossprism.explorer.lab.learn import lesson_charts, lesson_measurements, loss_term_measures
 from lossprism.explorer.lab.learn.lesson_types import (

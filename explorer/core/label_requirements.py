@@ -1,8 +1,12 @@
-"""Losses for pairs without labels, which all count as positives."""
+"""Labels that a loss needs: on their scale, and any at all unless positive pairs suffice."""
+
+from collections.abc import Sequence
 
 from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.labels import Ends, holds
 
 
 def refused(spec: LossSpec) -> Problem | None:
@@ -23,3 +27,12 @@ def over_positives() -> LossSpec:
         for spec in LOSSES.values()
         if spec.learns_from_positives and any(r.positives_only for r in spec.readings)
     )
+
+
+def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
+    """Return the problem of a label [N] outside the scale; None if all lie on it."""
+    for label in (min(labels), max(labels)):
+        if not holds(label_range, label, label):
+            low, high = map(display_number, label_range)
+            return Problem("labels_beyond", label=display_number(label), low=low, high=high)
+    return None

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.ranks_and_term_weights import places_of, weights_of
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.trace import trace
-from lossprism.explorer.core.trace_diagnostics import places_of, weights_of
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
 from tests.scenes import data_for

@@ -10,9 +10,9 @@ import pytest
 from torch import Tensor
 
 from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.label_requirements import over_positives, refused
 from lossprism.explorer.core.remarks import remarks, statistics
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.core.unlabelled_pair_losses import over_positives, refused
 from lossprism.explorer.export.code import with_package
 from lossprism.explorer.export.csv import corrected_csv, pairs_csv
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture
