@@ -53,7 +53,7 @@ from lossprism.explorer.web.pages.compare.experiment_response_types import (
 from lossprism.explorer.web.pages.compare.parity_request import Parity
 from lossprism.explorer.web.pages.doctor import data_source, dataset_responses
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_data
-from lossprism.explorer.web.pages.doctor import requests as doctor_requests
+from lossprism.explorer.web.pages.doctor import number_requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
 from lossprism.explorer.web.pages.explore import request_scenario, uploaded_file_batches
 from lossprism.explorer.web.pages.explore import requests as exploring

@@ -15,13 +15,13 @@ from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.doctor import (
     data_source,
     dataset_requests,
-    requests,
+    number_requests,
     run_requests,
 )
 from lossprism.explorer.web.pages.doctor.state_entries import CHECKS, EXAMPLES, doctor_table
 from lossprism.losses import LOSSES
 
-SERVED = [*requests.SERVED, *dataset_requests.SERVED, *run_requests.SERVED]
+SERVED = [*number_requests.SERVED, *dataset_requests.SERVED, *run_requests.SERVED]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
 from lossprism.explorer.runtime.validation import misfit, of_type, one_of
 from lossprism.explorer.web.page_requests import Working, answer_when_done, served
-from lossprism.explorer.web.pages.doctor.requests import known_in
+from lossprism.explorer.web.pages.doctor.number_requests import known_in
 
 KINDS = ("example", "file", "typed", "folder")
 LINKED = ("file", "typed")  # logs whose curves a link carries

@@ -9,7 +9,7 @@ import pytest
 from lossprism.explorer.lab.doctor.known_values_parser import known_from
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
-from lossprism.explorer.web.pages.doctor import requests
+from lossprism.explorer.web.pages.doctor import number_requests
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401
 from tests.wire import by_name
@@ -64,7 +64,7 @@ def test_nothing_is_known_from_other_words(text):
 def test_a_text_is_explained_alike_everywhere(text, piped, capsys):  # noqa: F811
     assert piped(text, "--json") == 0
     answers = [json.loads(capsys.readouterr().out), doctor_pasted(text)["explained"]]
-    page = by_name(requests.SERVED)
+    page = by_name(number_requests.SERVED)
     pasted = page["read_pasted"]({"text": text})
     typed = {name: str(value) for name, value in SAID[text].items()}
     assert pasted["known"] == typed

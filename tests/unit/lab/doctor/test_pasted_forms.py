@@ -11,7 +11,7 @@ from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.table_in_pasted_text import table_in
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
-from lossprism.explorer.web.pages.doctor import requests
+from lossprism.explorer.web.pages.doctor import number_requests
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401
 from tests.wire import by_name
@@ -175,7 +175,7 @@ def answers(text, known, piped, capsys):  # noqa: F811
     assert piped(text, *words, "--json") == 0
     yield json.loads(capsys.readouterr().out)
     yield doctor_pasted(text, **known)["explained"]
-    page = by_name(requests.SERVED)
+    page = by_name(number_requests.SERVED)
     explain, paste = page["explain"], page["read_pasted"]
     typed = {name: str(value) for name, value in known.items()}
     yield explain({"value": paste({"text": text})["value"], **typed})

@@ -7,7 +7,7 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import say
-from lossprism.explorer.web.pages.doctor.requests import SERVED
+from lossprism.explorer.web.pages.doctor.number_requests import SERVED
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES, doctor_table
 from tests.sentences import pattern_of
 from tests.wire import by_name

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.logs.log_link import LINK_BYTES
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.deployment_policy import DeploymentPolicy
 from lossprism.explorer.web import page_requests
-from lossprism.explorer.web.pages.doctor import requests, run_requests
+from lossprism.explorer.web.pages.doctor import number_requests, run_requests
 from lossprism.explorer.web.pages.doctor.run_requests import SERVED
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.wire import by_name
@@ -159,6 +159,6 @@ def test_the_link_of_an_uploaded_log_opens_where_the_file_is_not():
     ],
 )
 def test_what_is_pasted_goes_where_it_is_read(text, kind, value):
-    pasted = by_name(requests.SERVED)["read_pasted"]
+    pasted = by_name(number_requests.SERVED)["read_pasted"]
     assert pasted({"text": text}) == {"kind": kind, "value": value, "known": {}}
     assert pasted({"text": "hello"})["error"]["key"] == "problem.pasted_unknown"

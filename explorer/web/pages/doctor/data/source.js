@@ -7,7 +7,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/server.js";
 import { say, sentences } from "../../../kit/words.js";
-import { PastedRows } from "../pasted_rows.js";
+import { PastedRows } from "../paste_box.js";
 import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */

@@ -5,7 +5,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/server.js";
 import { say } from "../../../kit/words.js";
-import { PastedRows } from "../pasted_rows.js";
+import { PastedRows } from "../paste_box.js";
 import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */

@@ -12,7 +12,7 @@ import { Button, Note, TextBox, Wrong } from "../plan_fields.js";
 import { lossOf, readyMade, wholeLossOf } from "../plan_names.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
-/** @typedef {import("../plan_files.js").Entry} Entry */
+/** @typedef {import("../plan_data_files.js").Entry} Entry */
 
 const SMALL_HELD_OUT = 30; // pairs: below this the page says what they cannot show
 const TABS = /** @type {const} */ (["example", "file", "link", "hub"]);

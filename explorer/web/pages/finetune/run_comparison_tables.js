@@ -5,16 +5,16 @@ import { isBlank, show as number, signedEnds } from "../../kit/number_format.js"
 import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { GainsFigure } from "./gains_figure.js";
+import { UnseenPairs } from "./new_file_evaluation.js";
 import { Note } from "./plan_fields.js";
 import { HELD_OUT_FIGURES } from "./plan_names.js";
 import { SourceExperiment } from "./published_experiment.js";
-import { spreadOf } from "./run_comparison.js";
+import { spreadOf } from "./run_comparison_state.js";
 import { RunsTable } from "./runs_table.js";
 import { table } from "./sortable_table.js";
-import { UnseenPairs } from "./unseen_pairs.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
-/** @typedef {import("./run_comparison.js").Comparison} Comparison */
+/** @typedef {import("./run_comparison_state.js").Comparison} Comparison */
 /** @typedef {import("../../wire").Group} Group */
 /** @typedef {import("../../wire").GroupDifference} GroupDifference */
 /** @typedef {import("../../wire").MovedPair} MovedPair */

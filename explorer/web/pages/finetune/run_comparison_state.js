@@ -8,7 +8,7 @@ import { say } from "../../kit/words.js";
 import { PLACES } from "./plan_names.js";
 
 /** @typedef {import("../../wire").Compared} Compared */
-/** @typedef {import("./plan_files.js").ReadFile} ReadFile */
+/** @typedef {import("./plan_data_files.js").ReadFile} ReadFile */
 /** @typedef {{ file: string, name: string, columns: Record<string, string>, encoding: string }} OnFile */
 
 /** @type {("spearman" | "accuracy_at_1")[]} what groups are judged by, the first that two of them have */
@@ -109,7 +109,7 @@ export class Comparison {
     else this.read(async () => this.page.server.hand_in(await sent(file)));
   }
 
-  /** @param {() => Promise<import("./plan_files.js").FileAnswer>} ask */
+  /** @param {() => Promise<import("./plan_data_files.js").FileAnswer>} ask */
   async read(ask) {
     const answer = await this.newest(ask);
     if (answer.error) return this.complain(answer.error);
