@@ -23,14 +23,16 @@ class Way:
     whole: bool = True
 
 
-def way_by_address(name: str, open_page: Callable[[Page, str], Page], complete: str) -> Way:
+def way_by_address(
+    name: str, open_page: Callable[[Page, str], object], complete: str, path: str = ""
+) -> Way:
     """To a page whose address has its scenario, and back as Back leads there; `complete` is where
-    all of it is there and nothing moves."""
+    all of it is there and nothing moves. Its `path` is its name, unless another is given."""
     history = f"window.lossprism.page('{name}').history"
 
     def opened(page: Page, address: str) -> None:
         open_page(page, address)
-        page.wait_for_function(f"{complete} && location.hash")
+        page.wait_for_function(complete)
 
     def back(page: Page, scenario: str) -> None:
         rests = f"!{history}.pending && {complete}"
@@ -40,4 +42,4 @@ def way_by_address(name: str, open_page: Callable[[Page, str], Page], complete: 
             f"scene => {history}.text === scene.slice(1) && {rests}", arg=scenario
         )
 
-    return Way(name, name, opened, back, whole=False)
+    return Way(path or name, name, opened, back, whole=False)

@@ -12,7 +12,7 @@ from tests.browser.conftest import Contexts, HandedOn, handing
 from tests.browser.serving import Server
 from tests.browser.ways import way_by_address
 
-COMPLETE = f"{STILL} && ({PAGE}.differing || {PAGE}.notDiffering)"
+COMPLETE = f"location.hash && {STILL} && ({PAGE}.differing || {PAGE}.notDiffering)"
 
 
 @pytest.fixture(scope="session")

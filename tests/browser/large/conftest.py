@@ -12,7 +12,7 @@ from tests.browser.large.steering import PAGE, opened_page
 from tests.browser.serving import Server
 from tests.browser.ways import way_by_address
 
-COMPLETE = f"{PAGE}.details && !{PAGE}.isStale && !{PAGE}.working"
+COMPLETE = f"location.hash && {PAGE}.details && !{PAGE}.isStale && !{PAGE}.working"
 
 
 @pytest.fixture(scope="session")

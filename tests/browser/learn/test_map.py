@@ -18,6 +18,8 @@ from lossprism.explorer.lab.map.sentence_map import cell_of_pairs
 from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
+from tests.browser.learn.steering import MAP_DRAWN as DRAWN
+from tests.browser.learn.steering import led, open_map
 from tests.browser.serving import Server
 from tests.sentences import pattern_of, wording
 
@@ -26,18 +28,19 @@ pytestmark = pytest.mark.browser
 PAGE = "window.lossprism.page('map')"
 EXPLORE = "window.lossprism.page()"
 EXPLORE_DRAWN = "window.lossprism?.page()?.drawn"
-DRAWN = "window.lossprism?.page('map')?.drawn && document.querySelector('.lp-plot .main-svg')"
 MOST_WORDS, MOST_CONTROLS = 90, 15
 RANGES = (
     "(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])(document.querySelector('.lp-plot').layout)"
 )
 
 
-def opened(page: Page, server: Server, link: str = "") -> Page:
-    page.goto("about:blank")  # an address that differs after the # alone opens nothing anew
-    page.goto(f"{server.address}/learn/map{link}", wait_until="domcontentloaded")
-    page.wait_for_function(DRAWN)
+def opened(page: Page, server: Server) -> Page:
+    open_map(page, server.address)
     return page
+
+
+def at_place(page: Page, scenario: str) -> Page:
+    return led(page, "map", scenario, DRAWN)
 
 
 def place_on_screen(page: Page, x: float, y: float) -> tuple[float, float]:
@@ -108,10 +111,8 @@ def marked(page: Page) -> list[int]:
     return page.evaluate(f"{PAGE}.pairs")
 
 
-def test_several_pairs_are_marked_on_the_map_and_on_explore(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_several_pairs_are_marked_on_the_map_and_on_explore(sentence_map: Page) -> None:
+    page = sentence_map
     ends = page.evaluate(f"[{PAGE}.map.first, {PAGE}.map.second]")
     one, other = page.evaluate(f"{PAGE}.heaviest().slice(0, 2)")
     press(page, ends[0][one])
@@ -198,20 +199,14 @@ def marked_rows(found: Exploration, pairs: set[int]) -> list[int]:
     return [pair + 1 for pair in order.tolist() if pair in pairs]
 
 
-def test_a_link_of_one_pair_marks_it_and_one_of_none_marks_none(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server, "#pair=7")  # links of earlier versions have one pair
-    assert marked(page) == [7]
-    for none in ("-1", "99", "x"):
-        page = opened(page, server, f"#pair={none}")
-        assert marked(page) == []
+def test_a_link_of_one_pair_marks_it_and_one_of_none_marks_none(sentence_map: Page) -> None:
+    # Links of earlier versions have one pair.
+    links = {"pair=7": [7], "pair=-1": [], "pair=99": [], "pair=x": []}
+    assert {link: marked(at_place(sentence_map, link)) for link in links} == links
 
 
-def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(sentence_map: Page) -> None:
+    page = sentence_map
     pair = heaviest(page)
     ends = page.evaluate(f"[{PAGE}.map.first[{pair}], {PAGE}.map.second[{pair}]]")
     (x, y), (other_x, other_y) = (point(page, end) for end in ends)
@@ -227,12 +222,10 @@ def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
     expect(page.locator("#lp-on-explore")).to_have_count(0)
 
 
-def test_a_search_marks_what_it_finds_and_text_stays_text(
-    new_page: Callable[..., Page], server: Server
-) -> None:
+def test_a_search_marks_what_it_finds_and_text_stays_text(sentence_map: Page) -> None:
     rows = (("<b>bold</b><img src=x>", "plain", "1"), ("c d", "d c", "0"), ("e", "f", "1"))
     scenario = Scenario(data=Data(source="table", rows=rows)).to_link()
-    page = opened(new_page(), server, f"#scene={scenario}")
+    page = at_place(sentence_map, f"scene={scenario}")
     expect(page.locator(".lp-map-labels span", has_text="<b>bold</b>")).to_have_count(1)
     assert page.locator("#lp-main img").count() == 0
     page.fill("#lp-search", "D")
@@ -241,10 +234,8 @@ def test_a_search_marks_what_it_finds_and_text_stays_text(
     page.wait_for_function("location.hash.includes('search=D')")
 
 
-def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(sentence_map: Page) -> None:
+    page = sentence_map
     before = page.evaluate(f"Array.from({PAGE}.frame().points)")
     page.get_by_role("tab", name="t-SNE").click()
     cancel = page.locator(".lp-busy button")
@@ -260,24 +251,27 @@ def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
     assert page.evaluate(f"Array.from({PAGE}.frame().points)") != before
 
 
-@pytest.mark.parametrize(("locale", "width", "height"), [("en-US", 1440, 900), ("zh-CN", 390, 844)])
-def test_the_first_screen_is_short_and_axe_finds_nothing(
-    new_page: Callable[..., Page], server: Server, locale: str, width: int, height: int
-) -> None:
-    page = opened(new_page(width=width, height=height, locale=locale), server, "#pair=0")
-    title = {"en-US": "Map · Graded English pairs", "zh-CN": "句子地图 · 英文分级句对"}[locale]
-    expect(page).to_have_title(f"{title} · LossPrism")
-    words, controls = words_and_controls(page)
-    assert words <= MOST_WORDS
-    assert controls <= MOST_CONTROLS
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert violations(page, script()) == []
+TITLES = {"en": "Map · Graded English pairs", "zh-CN": "句子地图 · 英文分级句对"}
+
+
+def test_the_first_screen_is_short_and_axe_finds_nothing(sentence_map: Page) -> None:
+    page = at_place(sentence_map, "pair=0")
+    for language, width, height in (("en", 1440, 900), ("zh-CN", 390, 844)):
+        if language != "en":
+            page.click("#lp-language")
+            page.set_viewport_size({"width": width, "height": height})
+        expect(page).to_have_title(f"{TITLES[language]} · LossPrism")
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        words, controls = words_and_controls(page)
+        assert words <= MOST_WORDS
+        assert controls <= MOST_CONTROLS
+        assert violations(page, script()) == []
 
 
 def test_the_map_is_saved_as_a_figure_and_a_missing_library_is_named(
-    new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
+    sentence_map: Page, subtests: pytest.Subtests
 ) -> None:
-    page = opened(new_page(), server)
+    page = sentence_map
     page.get_by_text(wording("ui.save_figure")).click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()
@@ -380,10 +374,8 @@ def test_the_wheel_zooms_the_map_that_has_the_focus_and_scrolls_the_page_otherwi
     zoomed(page, 2 * whole)  # no farther: all of it would be a dot
 
 
-def test_the_link_keeps_what_is_in_sight_of_this_map(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_the_link_keeps_what_is_in_sight_of_this_map(sentence_map: Page) -> None:
+    page = sentence_map
     whole = page.evaluate(RANGES)
     page.locator(".lp-map-zoom button").first.click()
     zoomed(page, (whole[0][1] - whole[0][0]) / 1.5)
@@ -409,8 +401,8 @@ def test_the_link_keeps_what_is_in_sight_of_this_map(
     page.go_back()
     page.wait_for_function(f"location.hash === '{link}' && {DRAWN}")
     page.wait_for_function(f"{RANGES}[0][0] === {left[0][0]}")
-    opened(page, server, "#sight=1-2-0")  # what no hand leaves is all of it
-    assert page.evaluate(RANGES) == whole
+    at_place(page, "sight=1-2-0")  # what no hand leaves is all of it
+    page.wait_for_function(f"whole => String({RANGES}) === String(whole)", arg=whole)
 
 
 def zoomed(page: Page, span: float) -> None:

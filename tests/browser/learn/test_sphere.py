@@ -12,6 +12,8 @@ from lossprism.explorer.lab.sphere.presets import PRESETS
 from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
+from tests.browser.learn.steering import FILMED, led, open_sphere
+from tests.browser.reading import TWO_FRAMES
 from tests.browser.serving import Server
 from tests.sentences import wording
 
@@ -19,24 +21,17 @@ pytestmark = pytest.mark.browser
 
 PAGE = "window.lossprism.page('sphere')"
 DRAWN = "window.lossprism?.page('sphere')?.drawn"
-SETTLED = f"""() => {{
-  const {{ requests, history }} = {PAGE};
-  return !requests.flying && !requests.due && !history.pending;
-}}"""
 MOST_WORDS, MOST_CONTROLS = 90, 15
 FRAME_MS = 16  # of script, at 64 points under two losses
 BALLS = ".lp-ball"
 
 
-def opened(page: Page, server: Server, link: str = "") -> Page:
-    page.goto("about:blank")  # an address that differs after the # alone opens nothing anew
-    page.goto(f"{server.address}/learn/sphere{link}", wait_until="domcontentloaded")
-    page.wait_for_function(DRAWN)
-    return page
+def at_place(page: Page, scenario: str) -> Page:
+    return led(page, "sphere", scenario, FILMED)
 
 
 def settled(page: Page) -> None:
-    page.wait_for_function(SETTLED)
+    page.wait_for_function(FILMED)
 
 
 def at(page: Page) -> int:
@@ -108,10 +103,8 @@ def test_a_reader_comes_from_learn_and_plays_a_film(
     expect(preset(page, "collapse")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_a_hand_moves_a_point_and_both_films_go_on_from_there(sphere: Page) -> None:
+    page = sphere
     preset(page, "spread").click()
     page.wait_for_function(f"{PAGE}.isPlaying")
     page.locator("#lp-frame").fill("40")
@@ -151,9 +144,9 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
 
 
 def test_the_frame_in_sight_is_saved_as_a_figure_and_dragging_rotates_the_sphere(
-    new_page: Callable[..., Page], server: Server
+    sphere: Page,
 ) -> None:
-    page = opened(new_page(), server)
+    page = sphere
     page.locator("#lp-frame").fill("60")
     fold = page.locator("#sphere-main summary").first
     fold.click()
@@ -182,10 +175,8 @@ def test_the_frame_in_sight_is_saved_as_a_figure_and_dragging_rotates_the_sphere
     assert page.evaluate(f"{PAGE}.turn") == turn
 
 
-def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server, "#1=info_nce&2=gist&kind=classes&points=16&classes=8")
+def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(sphere: Page) -> None:
+    page = at_place(sphere, "1=info_nce&2=gist&kind=classes&points=16&classes=8")
     element = page.locator("#sphere-main .lp-problem")
     expect(element).to_contain_text("GISTEmbed needs a second encoder to find false negatives")
     expect(page.locator(BALLS)).to_have_count(1)
@@ -206,41 +197,53 @@ def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(
     assert page.evaluate(f"{PAGE}.problem") is None
 
 
-def test_sentences_say_how_much_of_them_is_seen_and_stay_text(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = new_page()
+def test_sentences_say_how_much_of_them_is_seen_and_stay_text(sphere: Page) -> None:
     rows = (("<img src=x onerror=alert(1)>", "b", "1"), ("c", "d", "0"), ("e", "f", "1"))
     scenario = Scenario(data=Data(source="table", rows=rows)).to_link()
-    opened(page, server, f"#kind=sentences&1=cosent&rate=0.01&dimension=2&scene={scenario}")
+    page = at_place(sphere, f"kind=sentences&1=cosent&rate=0.01&dimension=2&scene={scenario}")
     expect(page.locator(".lp-variance-share")).to_contain_text(wording("sphere.kept"))
     page.mouse.move(*place_of(page, 0))
     expect(page.locator(".lp-show [data-batch-text]")).to_have_text(rows[0][0])
     assert page.locator("#lp-main img").count() == 0
 
 
-@pytest.mark.parametrize(("locale", "width", "height"), [("en-US", 1440, 900), ("zh-CN", 390, 844)])
-def test_the_first_screen_is_short_and_axe_finds_nothing(
-    new_page: Callable[..., Page], server: Server, locale: str, width: int, height: int
-) -> None:
-    axe = script()
-    page = opened(new_page(width=width, height=height, locale=locale), server)
+SCREENS = {"en": (1440, 900), "zh": (390, 844)}
+PROJECTOR = {"width": 1920, "height": 1080}
+
+
+def test_every_film_fits_the_screen_in_few_words_and_axe_finds_nothing(sphere: Page) -> None:
+    page, axe = sphere, script()
+    transport = page.locator(".lp-transport")
     for one in PRESETS:
         preset(page, one.name).click()
         expect(preset(page, one.name)).to_have_attribute("aria-pressed", "true")
         settled(page)
-        words, controls = words_and_controls(page)
-        assert words <= MOST_WORDS, (one.name, words)
-        assert controls <= MOST_CONTROLS, one.name
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
-        if width == 1440:  # without scrolling, but for the files to save
-            assert page.locator(".lp-transport").bounding_box()["y"] < height - 40
-    assert violations(page, axe) == []
+        page.evaluate(f"{PAGE}.pause()")  # what moves changes nothing of what is looked at
+        for language, (width, height) in SCREENS.items():
+            page.wait_for_function(f"document.documentElement.lang.startsWith('{language}')")
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+            words, controls = words_and_controls(page)
+            assert words <= MOST_WORDS, (one.name, words)
+            assert controls <= MOST_CONTROLS, one.name
+            if width == 1440:  # without scrolling, but for the files to save
+                assert transport.bounding_box()["y"] < height - 40
+            if one is PRESETS[-1]:
+                assert violations(page, axe) == []
+            page.click("#lp-language")
+        # On a projector all of it, without scrolling.
+        page.set_viewport_size(PROJECTOR)
+        page.click("#lp-present")
+        page.evaluate(TWO_FRAMES)
+        box = transport.bounding_box()
+        assert box["y"] + box["height"] <= PROJECTOR["height"], one.name
+        page.click("#lp-leave")
 
 
 @pytest.mark.thorough
 def test_less_motion_is_a_few_stills(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened(new_page(reduced_motion="reduce"), server)
+    page = new_page(reduced_motion="reduce")
+    open_sphere(page, server.address)
     page.evaluate(
         f"""() => {{
           window.seen = new Set();
@@ -252,9 +255,9 @@ def test_less_motion_is_a_few_stills(new_page: Callable[..., Page], server: Serv
     assert sorted(page.evaluate("[...window.seen]")) == list(range(0, 201, 25))
 
 
-def test_a_frame_takes_little_script(new_page: Callable[..., Page], server: Server) -> None:
-    link = "#kind=classes&points=64&classes=32&dimension=3&optimiser=adam&rate=0.03"
-    page = opened(new_page(), server, f"{link}&1=info_nce&1.temperature=0.1&2=supcon")
+def test_a_frame_takes_little_script(sphere: Page) -> None:
+    link = "kind=classes&points=64&classes=32&dimension=3&optimiser=adam&rate=0.03"
+    page = at_place(sphere, f"{link}&1=info_nce&1.temperature=0.1&2=supcon")
     page.wait_for_function("document.querySelector('.lp-curves .main-svg')")
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
@@ -278,18 +281,7 @@ def test_a_frame_takes_little_script(new_page: Callable[..., Page], server: Serv
 def test_it_stands_in_a_frame_without_navigation(
     new_page: Callable[..., Page], server: Server
 ) -> None:
-    page = opened(new_page(), server, "?embed")
+    page = new_page()
+    page.goto(f"{server.address}/learn/sphere?embed", wait_until="domcontentloaded")
     expect(page.locator("#sphere-header")).to_be_hidden()
     expect(page.locator(BALLS)).to_be_visible()
-
-
-def test_on_a_projector_a_film_is_played_without_scrolling(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(width=1920, height=1080), server)
-    page.click("#lp-present")
-    for one in PRESETS:
-        preset(page, one.name).click()
-        settled(page)
-        transport = page.locator(".lp-transport").bounding_box()
-        assert transport["y"] + transport["height"] <= 1080, one.name
