@@ -166,7 +166,7 @@ def read_score(value: object, column: str, decimal: Collection[str] = ()) -> flo
     if isinstance(value, str):
         return _finite(_score_from_text(value, column, decimal), value, column)
     if isinstance(value, (Real, Decimal)):
-        return _finite(_as_float(value), value, column)
+        return _finite(as_float(value), value, column)
     raise Problem("score_not_a_number", column=column, value=shortened(value))
 
 
@@ -286,7 +286,8 @@ def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
     raise Problem("score_not_a_number", column=column, value=shortened(text))
 
 
-def _as_float(value: Real | Decimal) -> float:
+def as_float(value: Real | Decimal) -> float:
+    """Return a number as a float, infinite where it is too large for one."""
     try:
         return float(value)
     except (OverflowError, ValueError):

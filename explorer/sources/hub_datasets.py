@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lossprism.explorer.runtime import limits
-from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.jobs import Cancelled, Report
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.owner_consent import require_leave, require_leave_for_size
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.sources.encoders.hub_models import within
+from lossprism.explorer.sources.hub_client import hub_client, hub_token, within_seconds
 
 if TYPE_CHECKING:
     from huggingface_hub import DatasetInfo
@@ -43,12 +42,6 @@ def named(hub: str) -> tuple[str, str | None]:
     return repo.strip(), subset.strip() or None
 
 
-def token() -> bool | None:
-    """Token of the hub; none on a hosted page, whose visitors must not reach its owner's private
-    datasets."""
-    return None if deployment_policy().uses_token else False
-
-
 def leave_name(hub: str) -> str:
     """Return the name under which a dataset is agreed to: a model may have the same id.
 
@@ -63,12 +56,10 @@ def about(hub: str) -> DatasetInfo:
 
     Raises Problem, before any request, without permission.
     """
-    from huggingface_hub import HfApi
-
     require_leave(leave_name(hub), "hub_set_leave")
     options: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": True}
-    api = HfApi(token=token())
-    return within(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **options))
+    api = hub_client()
+    return within_seconds(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **options))
 
 
 @contextlib.contextmanager
@@ -165,7 +156,7 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
 
         disable_progress_bars()
         repo, subset = named(hub)
-        rows_of_set = load_dataset(repo, subset, split=split, token=token(), streaming=True)
+        rows_of_set = load_dataset(repo, subset, split=split, token=hub_token(), streaming=True)
         if (
             rows_of_set.features is not None
         ):  # of known ones, pictures and sounds stay what they are

@@ -135,11 +135,6 @@ def _cosines(agreement: float, levels: np.ndarray, noise: np.ndarray) -> np.ndar
     return LOWEST_COSINE + (HIGHEST_COSINE - LOWEST_COSINE) * mixed
 
 
-def mislabelled_pairs(settings: RandomBatch) -> tuple[int, ...]:
-    """The positions of the pairs that were given a wrong label, in order."""
-    return composed(settings).mislabelled
-
-
 def composed(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Composition:
     """Draw labels and target cosines of at most `most` pairs, and choose the pairs to tamper with.
 

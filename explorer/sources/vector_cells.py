@@ -5,12 +5,18 @@ import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import Cells, is_blank, listed_in, read_sentence, shortened
+from lossprism.explorer.sources.cells import (
+    Cells,
+    as_float,
+    is_blank,
+    listed_in,
+    read_sentence,
+    shortened,
+)
 
 # Of its length: an encoder gives a sentence vectors that differ by rounding, by the batch that it
 # stands in. What differs by more is another vector.
@@ -118,7 +124,7 @@ def _vector(cell: object, column: str) -> np.ndarray:
     for number in numbers:
         if type(number) not in _KINDS:
             raise Problem("vector_not_a_vector", column=column, value=shortened(number))
-    vector = np.array(list(map(_float, numbers)))
+    vector = np.array(list(map(as_float, numbers)))
     with np.errstate(over="ignore"):
         return _checked(vector.astype(np.float32), numbers, column)
 
@@ -146,10 +152,3 @@ def has_direction(vector: np.ndarray) -> bool:
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
     """True if two vectors are one, but for rounding."""
     return bool(np.linalg.norm(one - other) <= SAME_WITHIN * np.linalg.norm(one))
-
-
-def _float(number: Any) -> float:
-    try:
-        return float(number)
-    except (OverflowError, ValueError):
-        return math.inf

@@ -336,14 +336,14 @@ def _warm(first: Scenario) -> Job:
     return Job.in_background(_load_encoder)
 
 
-def wait_until_idle(most: float, idle: float = IDLE_S) -> None:
-    """Wait until this process has computed next to nothing for `idle` seconds; at most `most`
+def wait_until_idle(most: float) -> None:
+    """Wait until this process has computed next to nothing for IDLE_S; at most `most`
     seconds, as one with many visitors never does."""
     ends = time.monotonic() + most
     while time.monotonic() < ends:
         before = time.process_time()
-        time.sleep(idle)
-        if time.process_time() - before < BUSY_SHARE * idle:
+        time.sleep(IDLE_S)
+        if time.process_time() - before < BUSY_SHARE * IDLE_S:
             return
 
 

@@ -13,6 +13,7 @@ from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.lab.training.trainer_inputs import Taught
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import hub_cache_pruning, hub_datasets, pairs_from_tables, textbook
+from lossprism.explorer.sources.hub_client import hub_token
 from lossprism.explorer.sources.pairs import Pairs, taught
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 
@@ -109,9 +110,7 @@ def _from_hub(data: TrainingData) -> Origin:
         whole = hub_datasets.fits_here(data.hub, hub_datasets.about(data.hub))
         folder = hub_cache_pruning.begin("dataset", repo, whole)
         prepared = folder and str(folder / hub_cache_pruning.PREPARED)
-        rows = load_dataset(
-            repo, subset, split=data.split, token=hub_datasets.token(), cache_dir=prepared
-        )
+        rows = load_dataset(repo, subset, split=data.split, token=hub_token(), cache_dir=prepared)
     if len(rows) > data.most:
         rows = rows.shuffle(seed=DRAW).select(range(data.most))
     with tempfile.TemporaryDirectory() as folder:

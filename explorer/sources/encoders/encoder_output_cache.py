@@ -4,14 +4,14 @@ Results are cached by content: which model, which sentence. So moving a slider, 
 or adding one row encodes nothing, or just the one row.
 """
 
-import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 
 from lossprism.explorer.runtime import jobs, thread_slot_lending
+from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
 from lossprism.explorer.runtime.memory_cache import Cache
@@ -53,11 +53,11 @@ def cached_rows(
     page reads.
     """
     _check_lengths(inputs)
-    keys = {entry: (encoder.identity, _digest(entry)) for entry in inputs}
+    keys = {entry: (encoder.identity, digest(_parts(entry))) for entry in inputs}
     rows = _known(keys)
     missed = len(keys) - len(rows)
     if missed:
-        with jobs.in_turn() if missed > BATCH else nullcontext(), _alone_with(encoder):
+        with jobs.in_turn_if(missed > BATCH), _alone_with(encoder):
             rows |= _known({entry: key for entry, key in keys.items() if entry not in rows})
             missing = [entry for entry in keys if entry not in rows]
             missing.sort(key=_length, reverse=True)  # alike in length, so little padding
@@ -100,12 +100,9 @@ def _alone_with(encoder: Encoder) -> Iterator[None]:
         lock.release()
 
 
+def _parts(entry: Entry) -> tuple[str, ...]:
+    return (entry,) if isinstance(entry, str) else entry
+
+
 def _length(entry: Entry) -> int:
-    return len(entry) if isinstance(entry, str) else sum(map(len, entry))
-
-
-def _digest(entry: Entry) -> bytes:
-    """A short stand-in for the sentence or pair, so that long ones do not fill the cache."""
-    parts = (entry,) if isinstance(entry, str) else entry
-    text = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).digest()
+    return sum(map(len, _parts(entry)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +22,7 @@ from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
 from lossprism.explorer.sources.encoders.local_models import model_in
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, check_files
+from lossprism.explorer.sources.hub_client import hub_client, within_seconds
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -48,7 +48,7 @@ def _find(name: str) -> ModelFolder:
             return folder
     require_leave(name, "model_leave")
     jobs.step("downloading", name=name)
-    api = _hub_client()
+    api = hub_client()
     return _on_hub(api, name, lambda model_id, about: _download(api, name, model_id, about))
 
 
@@ -63,7 +63,7 @@ def _check_leave(name: str) -> None:
 
 def _check_agreed_size(name: str) -> None:
     if leave_for(name) not in (None, math.inf) and not _is_here(name):
-        _on_hub(_hub_client(), name, lambda _, about: _check_size(name, about.siblings or ()))
+        _on_hub(hub_client(), name, lambda _, about: _check_size(name, about.siblings or ()))
 
 
 def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
@@ -86,14 +86,6 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
         )
     require_leave_for_size(name, whole, "model_size")
     return whole
-
-
-def _hub_client() -> HfApi:
-    """Return a client of the hub; a hosted page's visitors must not reach its owner's private
-    models."""
-    from huggingface_hub import HfApi
-
-    return HfApi(token=None if deployment_policy().uses_token else False)
 
 
 def _ids_of(name: str) -> list[str]:
@@ -122,7 +114,7 @@ def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> A
     options = {"timeout": limits.HUB_S, "files_metadata": True}
     for model_id in _ids_of(name):
         try:
-            info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **options))
+            info = within_seconds(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **options))
             check_files(name, [file.rfilename for file in info.siblings or ()])
             return act(model_id, info)
         except RepositoryNotFoundError:
@@ -153,27 +145,6 @@ def _download(api: HfApi, name: str, model_id: str, info: ModelInfo) -> ModelFol
         token=api.token,
     )
     return model_in(name, Path(path))
-
-
-def within(seconds: float, call: Callable[[], Answer]) -> Answer:
-    """The call's result, or TimeoutError: the resolver of host names knows no time limit."""
-    results: list[Answer] = []
-    errors: list[Exception] = []
-
-    def work() -> None:
-        try:
-            results.append(call())
-        except Exception as error:
-            errors.append(error)
-
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    worker.join(seconds)
-    if errors:
-        raise errors[0]
-    if not results:
-        raise TimeoutError
-    return results[0]
 
 
 BACKEND = Backend(

@@ -360,7 +360,7 @@ def compare_losses(
             "compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": values}
         )
         batch = batch_of_scores(_scored(data, values), rules)
-    with jobs.in_turn() if len(sides) * len(rows) > LIGHT_PAIRS else nullcontext():
+    with jobs.in_turn_if(len(sides) * len(rows) > LIGHT_PAIRS):
         return comparison_of(compare(scenario, sides, batch), sent.reading)
 
 

@@ -15,7 +15,14 @@ from lossprism.explorer.locale import preferred
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.middleware.accepted_host_names import HostNames, cloud_notebooks
-from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import (
+    Application,
+    Message,
+    Receive,
+    Send,
+    header,
+    is_html,
+)
 from lossprism.explorer.web.middleware.host_and_origin import is_foreign, opens
 from lossprism.explorer.web.middleware.refusals import JSON, PLAIN_TEXT, refusal, send_refusal
 
@@ -60,25 +67,25 @@ class Guard:
 
     def _refusal(self, scope: dict) -> tuple[int, Problem] | None:
         """Return the status and the reason of a refusal; None to admit."""
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1")
+        host = header(scope, b"host")
         if not self.names.know(host):
             return 403, Problem("host_unknown", host=host[:80])
         if is_foreign(scope, self.names.origins):
             path = scope["path"].removeprefix(self.root).rstrip("/")
             if not (opens(scope) and path in self.pages):
                 return 403, Problem("origin_foreign")
-        return None if _may_be_read(scope, headers) else (415, Problem("body_not_json"))
+        return None if _may_be_read(scope) else (415, Problem("body_not_json"))
 
 
-def _may_be_read(scope: Mapping, headers: Mapping[bytes, bytes]) -> bool:
+def _may_be_read(scope: Mapping) -> bool:
     """Return whether a body has a type that no form and no script can send without a
     preflight."""
     if scope["type"] != "http" or scope["method"] in (*READS, "OPTIONS"):
         return True
-    kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+    kind = header(scope, b"content-type").partition(";")[0].strip().lower()
     if kind == MULTIPART:
         return scope["path"].rstrip("/").endswith(UPLOADS)
+    headers = dict(scope["headers"])
     has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
     return kind == JSON or (not kind and not has_body)
 
@@ -94,12 +101,10 @@ def frame_ancestors() -> str:
 
 def _with_frames(send: Send) -> Send:
     async def with_policy(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = list(message.get("headers", ()))
-            if any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers):
-                policy = f"frame-ancestors {frame_ancestors()}"
-                headers.append((b"content-security-policy", policy.encode()))
-                message = {**message, "headers": headers}
+        if message["type"] == "http.response.start" and is_html(message):
+            policy = f"frame-ancestors {frame_ancestors()}".encode()
+            headers = [*message["headers"], (b"content-security-policy", policy)]
+            message = {**message, "headers": headers}
         await send(message)
 
     return with_policy
@@ -107,7 +112,6 @@ def _with_frames(send: Send) -> Send:
 
 async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> None:
     """Answer with a sentence: a reader in their language, a program in JSON."""
-    headers = dict(scope["headers"])
-    language = preferred(headers.get(b"accept-language", b"").decode("latin-1"))
-    kind = PLAIN_TEXT if b"text/html" in headers.get(b"accept", b"") else JSON
+    language = preferred(header(scope, b"accept-language"))
+    kind = PLAIN_TEXT if "text/html" in header(scope, b"accept") else JSON
     await send_refusal(send, status, refusal(problem, language), kind)

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send, header
 from lossprism.explorer.web.middleware.refusals import refusal, send_refusal
 
 # Of gradio_client: puts the named arguments of a call in order.
@@ -26,7 +26,7 @@ ARGUMENTS = "construct_args"
 REASON_LETTERS = 120
 # Of a disk that is full, of somebody's share of it, and of one that may only be read.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-STREAM = b"text/event-stream"
+STREAM = "text/event-stream"
 
 
 class DefectHandler:
@@ -53,7 +53,7 @@ class DefectHandler:
             answer = refusal(problem)
             if not begun:
                 await send_refusal(send, status, answer)
-            elif dict(begun[0]["headers"]).get(b"content-type", b"").startswith(STREAM):
+            elif header(begun[0], b"content-type").startswith(STREAM):
                 body = f"event: error\ndata: {json.dumps({'error': answer['detail']})}\n\n".encode()
                 await send({"type": "http.response.body", "body": body})
             else:

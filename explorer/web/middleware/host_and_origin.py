@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.loopback import is_this_computer
-from lossprism.explorer.web.middleware.asgi_messages import Application, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Application, Receive, Send, header
 
 # The ports that addresses leave out.
 USUAL_PORTS = {"http": 80, "https": 443}
@@ -28,7 +28,7 @@ class KnowsHost:
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            _host.set(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
+            _host.set(header(scope, b"host"))
         await self.app(scope, receive, send)
 
 
@@ -81,8 +81,8 @@ def of_another_page(scope: Mapping) -> bool:
 
 def opens(scope: Mapping) -> bool:
     """Return whether a browser will show the answer, in a window or in a frame."""
-    mode = dict(scope["headers"]).get(b"sec-fetch-mode")
-    return scope["method"] in ("GET", "HEAD") and mode == b"navigate"
+    mode = header(scope, b"sec-fetch-mode")
+    return scope["method"] in ("GET", "HEAD") and mode == "navigate"
 
 
 def is_foreign(scope: Mapping, ours: Collection[Origin] = ()) -> bool:
@@ -108,12 +108,10 @@ def _is_same_origin(origin: Origin, scope: Mapping) -> bool:
     A proxy may take encrypted requests for us, and drop the port of the forwarded name. A name of
     this computer has no proxy: another port there is another program.
     """
-    headers = dict(scope["headers"])
     scheme = scope.get("scheme", "http").replace("ws", "http")  # a socket is of its page
     name, port = scope.get("server") or ("", None)
     says = (b"host", b"x-forwarded-host") if deployment_policy().believes_proxies else (b"host",)
-    hosts = [headers.get(key, b"").decode("latin-1") for key in says]
-    for host in [*hosts, f"{name}:{port}" if port else name]:
+    for host in [*(header(scope, key) for key in says), f"{name}:{port}" if port else name]:
         if is_this_computer(origin.host):
             if origin == origin_of(f"{scheme}://{host}"):
                 return True

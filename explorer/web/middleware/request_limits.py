@@ -10,7 +10,7 @@ import contextlib
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from cachetools import LRUCache
 
@@ -18,7 +18,13 @@ from lossprism.explorer.runtime.downloads import ADDRESS
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import (
+    Application,
+    Message,
+    Receive,
+    Send,
+    header,
+)
 from lossprism.explorer.web.middleware.refusals import refusal, send_refusal
 from lossprism.explorer.web.middleware.visitor_key import kept_key
 
@@ -192,7 +198,7 @@ class Bounded:
             raise _Refused(429, Problem("too_often", about="again"))
         if _is_unused(scope["path"]):
             raise _Refused(403, Problem("call_unknown"))
-        if _announced(scope["headers"]) > (most := budget("body_mib")) * MIB:
+        if _announced(scope) > (most := budget("body_mib")) * MIB:
             raise _Refused(413, Problem("too_much", most=most))
 
     async def _take_in(self, receive: Receive, body: _Body) -> None:
@@ -244,8 +250,8 @@ def _is_made_anew(scope: dict) -> bool:
     return scope["path"].rstrip("/").endswith(MADE_ANEW)
 
 
-def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    length = dict(headers).get(b"content-length", b"0")
+def _announced(scope: dict) -> int:
+    length = header(scope, b"content-length")
     return int(length) if length.isdigit() else 0
 
 

@@ -16,7 +16,7 @@ from starlette.requests import cookie_parser
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.visitors import as_visitor, is_key, new_key
-from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send
+from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send, header, is_html
 from lossprism.explorer.web.middleware.host_and_origin import of_another_page
 
 HEADER = "x-lossprism-key"
@@ -33,8 +33,8 @@ _headers: ContextVar[Mapping[str, str]] = ContextVar("headers", default=NO_HEADE
 def is_encrypted(scope: dict) -> bool:
     """Return whether the browser sent the request encrypted, to this server or to the proxy before
     it."""
-    proto = dict(scope["headers"]).get(b"x-forwarded-proto", scope.get("scheme", "http").encode())
-    return proto.split(b",")[0].strip() == b"https"
+    proto = header(scope, b"x-forwarded-proto") or scope.get("scheme", "http")
+    return proto.split(",")[0].strip() == "https"
 
 
 def cookie_name(scope: dict) -> str:
@@ -57,7 +57,7 @@ def kept_key(scope: dict) -> str:
 
 
 def _in_header(scope: dict) -> str:
-    sent = dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1")
+    sent = header(scope, HEADER.encode())
     return sent if is_key(sent) else ""
 
 
@@ -89,13 +89,11 @@ class KnowsVisitor:
         scope_with_key = {**scope, "headers": [*others, *ours]}
 
         async def with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                page = any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers)
-                # A page that is opened again keeps the key for longer; another's takes none away.
-                if not foreign and (page or not sent):
-                    headers.append((b"set-cookie", _cookie(key, scope).encode()))
-                message = {**message, "headers": headers}
+            starts = message["type"] == "http.response.start"
+            # A page that is opened again keeps the key for longer; another's takes none away.
+            if starts and not foreign and (is_html(message) or not sent):
+                cookie = (b"set-cookie", _cookie(key, scope).encode())
+                message = {**message, "headers": [*message.get("headers", ()), cookie]}
             await send(message)
 
         await self.app(scope_with_key, receive, with_cookie)

@@ -16,7 +16,7 @@ from lossprism.explorer.core.resolved_scenario import parameters_for
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.sources.random_batch import RandomBatch, mislabelled_pairs
+from lossprism.explorer.sources.random_batch import RandomBatch, composed
 from lossprism.explorer.sources.textbook import EXAMPLES
 from lossprism.losses import LOSSES, spec_of
 from tests.scenes import data_for
@@ -345,7 +345,7 @@ def test_planted_wrong_labels_are_suspected():
     settings = RandomBatch(
         pairs=60, dimension=32, agreement=1.0, mislabelled=0.05, hard_negatives=0.0, seed=2
     )
-    planted = set(mislabelled_pairs(settings))
+    planted = set(composed(settings).mislabelled)
     assert len(planted) == 3
     found = on(Data(source="random", random=settings))
     assert {suspect.pair for suspect in found.suspects[:3]} == planted

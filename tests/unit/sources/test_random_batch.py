@@ -12,7 +12,6 @@ from lossprism.explorer.sources.random_batch import (
     RandomBatch,
     composed,
     draw,
-    mislabelled_pairs,
 )
 
 
@@ -82,7 +81,7 @@ def test_full_agreement_orders_perfectly_and_none_not_at_all():
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.25, 0.5])
 def test_mislabelled_pairs_have_the_requested_number_and_are_clearly_wrong(labels, share):
     settings = RandomBatch(pairs=100, labels=labels, mislabelled=share, hard_negatives=0)
-    wrong = mislabelled_pairs(settings)
+    wrong = composed(settings).mislabelled
     assert len(wrong) == round(share * 100)
     true = np.array(composed(replace(settings, mislabelled=0)).labels)
     given = np.array(draw(settings).labels)

@@ -17,7 +17,7 @@ def waited(monkeypatch, used: list[float], most: float) -> float:
     monkeypatch.setattr(site.time, "sleep", sleep)
     monkeypatch.setattr(site.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(site.time, "process_time", lambda: spent[0])
-    site.wait_until_idle(most, idle=2.0)
+    site.wait_until_idle(most)
     return now[0]
 
 
