@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.deployment_policy import (
     use_hosted_policy,
     use_owner_policy,
 )
-from lossprism.explorer.runtime.write_confinement import keep_all_in
+from lossprism.explorer.runtime.write_confinement import confine_writes_to
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:
@@ -129,10 +129,10 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
 
 def write_figure(chosen: argparse.Namespace) -> int:
     try:
-        from lossprism.explorer.runtime.owner_consent import leave_of
+        from lossprism.explorer.runtime.owner_consent import command_consent
         from lossprism.explorer.web.pages import figure_sources
 
-        with leave_of(chosen.fetch):
+        with command_consent(chosen.fetch):
             remark = figure_sources.write_figure(
                 chosen.scenario,
                 chosen.out,
@@ -244,7 +244,7 @@ def serve(chosen: argparse.Namespace) -> int:
     from lossprism.explorer.runtime import browser_window
 
     try:
-        kept = keep_all_in(chosen.data) if chosen.data else None
+        kept = confine_writes_to(chosen.data) if chosen.data else None
         browser = browser_window.find_browser() if chosen.window else ""
     except OSError as problem:
         return could_not_start(problem)
@@ -297,7 +297,7 @@ def serve(chosen: argparse.Namespace) -> int:
 def prepare_imports() -> None:
     """Set what torch, joblib and Gradio read when they are imported, and stop collecting garbage
     until they are."""
-    if deployment_policy().keeps_apart:
+    if deployment_policy().uses_worker_processes:
         # Read when torch is loaded, here and in a training: threads that wait by spinning take the
         # cores from whoever they wait for.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

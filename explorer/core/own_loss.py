@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.loopback import is_this_computer
-from lossprism.explorer.runtime.owner_consent import leave_for
+from lossprism.explorer.runtime.owner_consent import consented_mib
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, spec_of
 
@@ -86,14 +86,14 @@ def own_loss(name: str) -> OwnLoss | None:
     return _OWN.get(name)
 
 
-def check_leave(place: str, repeated: str = "") -> None:
+def check_consent(place: str, repeated: str = "") -> None:
     """Raise Problem if a run folder names a user's loss without consent to execute it.
 
     Consent is to repeat its file.py:function here or in the request, or to have opened it before.
     The file is not read, nor its path checked.
     """
     opened = {f"{own.path}:{own.function}" for own in _OWN.values()}
-    is_agreed = place in (repeated, *opened) or leave_for(place) not in (None, math.inf)
+    is_agreed = place in (repeated, *opened) or consented_mib(place) not in (None, math.inf)
     if place and not is_agreed:
         raise Problem("own_loss_leave", about="leave", name=place)
 
@@ -173,7 +173,7 @@ def serve_on(host: str) -> None:
 
 def may_edit() -> bool:
     """Return whether the page may change a loss's file: only for the user who started the app."""
-    return deployment_policy().edits_losses and is_this_computer(_editor["host"])
+    return deployment_policy().edits_loss_files and is_this_computer(_editor["host"])
 
 
 def read_text(name: str) -> tuple[OwnLoss, str, str]:

@@ -269,7 +269,7 @@ def _reasons(value: Any, where: str) -> object:
             for row, key, values in value
         )
     except (TypeError, ValueError, OverflowError) as error:  # int() of infinity overflows
-        raise validation.misfit(where, value) from error
+        raise validation.invalid_value(where, value) from error
 
 
 def _guided(value: Any, where: str) -> tuple[EncodedVector, ...]:
@@ -279,23 +279,23 @@ def _guided(value: Any, where: str) -> tuple[EncodedVector, ...]:
         try:
             widths.add(len(decoded_vector(vector)))
         except ValueError as error:
-            raise validation.misfit(f"{where}[{number}]", vector) from error
+            raise validation.invalid_value(f"{where}[{number}]", vector) from error
         if len(widths) > 1:
-            raise validation.misfit(f"{where}[{number}]", vector)
+            raise validation.invalid_value(f"{where}[{number}]", vector)
     return rows
 
 
 def _number(value: Any, where: str) -> float:
     number = validation.like(0.0)(value, where)
     if number != number:
-        raise validation.misfit(where, value)
+        raise validation.invalid_value(where, value)
     return number
 
 
 def _cell(value: object, where: str) -> tuple[int, int]:
     places = value if isinstance(value, list | tuple) else ()
     if len(places) != 2:
-        raise validation.misfit(where, value)
+        raise validation.invalid_value(where, value)
     row, column = (validation.integer(place, where) for place in places)
     return row, column
 
@@ -308,10 +308,10 @@ def _places(value: object, where: str) -> tuple[int, ...]:
 def read_colour_range(value: object, where: str) -> tuple[float, float]:
     ends = value if isinstance(value, list | tuple) else ()
     if len(ends) != 2:
-        raise validation.misfit(where, value)
+        raise validation.invalid_value(where, value)
     low, high = (_number(end, where) for end in ends)
     if not -math.inf < low <= high < math.inf:
-        raise validation.misfit(where, value)
+        raise validation.invalid_value(where, value)
     return low, high
 
 
@@ -322,7 +322,7 @@ def _of_draw(name: str) -> validation.Reader:
 
     def fits(value: Any, where: str) -> int:
         if validation.integer(value, where) != default and not low <= value <= high:
-            raise validation.misfit(where, value)
+            raise validation.invalid_value(where, value)
         return value
 
     return fits

@@ -19,7 +19,7 @@ from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.notebook.inputs import as_list, read_inputs
 from lossprism.explorer.notebook.widget_document import FRAME, document, page_facts, sentences
 from lossprism.explorer.runtime.json_encoding import plain
-from lossprism.explorer.runtime.validation import integer, misfit, of_type, optional
+from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, optional
 from lossprism.explorer.web.api.request_parsing import read_choice
 
 Reader = Callable[[Any], Any]
@@ -52,7 +52,7 @@ def _cell(value: object, name: str = "selected") -> tuple[int, int] | None:
     if cell is None:
         return None
     if len(cell) != 2 or not all(integer(one, name) >= 0 for one in cell):
-        raise misfit(name, value)
+        raise invalid_value(name, value)
     return cell[0], cell[1]
 
 

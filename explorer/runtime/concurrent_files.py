@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-FUTURE_S = 60.0  # by which two clocks may be apart
+CLOCK_TOLERANCE_S = 60.0  # by which two clocks may be apart
 
 
 @contextlib.contextmanager
@@ -44,7 +44,7 @@ def age_of(path: Path, used: float) -> float:
     """Return the seconds since a file was last used. A time in the future, after the clock was set
     back, is reset to now; otherwise the file would stay for as long as the clock was set back."""
     age = time.time() - used
-    if age < -FUTURE_S:
+    if age < -CLOCK_TOLERANCE_S:
         with contextlib.suppress(FileNotFoundError):  # it left while we looked
             os.utime(path)
     return max(age, 0.0)

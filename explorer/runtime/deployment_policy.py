@@ -21,39 +21,41 @@ def _part(about: str, *, default: bool) -> bool:
 class DeploymentPolicy:
     """The rules of a deployment; `about` of a field explains its effect."""
 
-    reads_places: bool = _part("visitors may name files and folders of the machine", default=True)
-    edits_losses: bool = _part("visitors may edit the file of their own loss", default=True)
-    uses_token: bool = _part(
+    reads_local_paths: bool = _part(
+        "visitors may name files and folders of the machine", default=True
+    )
+    edits_loss_files: bool = _part("visitors may edit the file of their own loss", default=True)
+    uses_owner_token: bool = _part(
         "the hub is asked with the owner's token, which opens private models and datasets",
         default=True,
     )
-    tells_words: bool = _part("a defect is logged with its message", default=True)
+    logs_messages: bool = _part("a defect is logged with its message", default=True)
     opens_browser: bool = _part("the browser opens at start", default=True)
-    knows_visitors: bool = _part(
+    separates_visitors: bool = _part(
         "uploads and runs belong to one visitor, and no other finds them", default=False
     )
-    bounded: bool = _part(
+    has_budgets: bool = _part(
         "budgets apply, and a request beyond one is refused before it starts", default=False
     )
-    keeps_apart: bool = _part(
+    uses_worker_processes: bool = _part(
         "worker processes compute, and long work pauses for short work", default=False
     )
-    packs_answers: bool = _part("answers are compressed, and pages prepared", default=False)
-    believes_proxies: bool = _part("headers of a proxy are trusted", default=True)
+    compresses_answers: bool = _part("answers are compressed, and pages prepared", default=False)
+    trusts_proxies: bool = _part("headers of a proxy are trusted", default=True)
     space: str = ""
 
 
-AT_HOME = DeploymentPolicy()
+OWNER_POLICY = DeploymentPolicy()
 
 
 def deployment_policy() -> DeploymentPolicy:
     """Return the policy of this process."""
     space = os.environ.get(SPACE, "")
     if not space and not os.environ.get(HOSTED):
-        return AT_HOME
+        return OWNER_POLICY
     turned = {one.name: not one.default for one in fields(DeploymentPolicy) if one.metadata}
     # Of those that may stand before a page the Space's own is known.
-    return DeploymentPolicy(**{**turned, "believes_proxies": bool(space), "space": space})
+    return DeploymentPolicy(**{**turned, "trusts_proxies": bool(space), "space": space})
 
 
 def use_hosted_policy() -> None:

@@ -78,13 +78,13 @@ def forget_run(run: str) -> None:
     shutil.rmtree(_place_of(run), ignore_errors=True)
 
 
-def forget_mine() -> None:
+def forget_visitor() -> None:
     """Delete the downloads of the requesting visitor of a hosted page."""
     for place in TAKEN.glob(f"{visitor()}-*") if visitor() else ():
         shutil.rmtree(place, ignore_errors=True)
 
 
-def drop_old() -> None:
+def delete_expired() -> None:
     """Delete downloads older than `DOWNLOAD_S`, also those of a process that has ended."""
     for place in (*TAKEN.glob("*"), *FOLDER.glob("*")):
         if place == TAKEN:

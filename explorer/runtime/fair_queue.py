@@ -197,7 +197,7 @@ def is_light(seconds: float) -> bool:
     return seconds < LIGHT_S
 
 
-def give_way() -> float:
+def pause_for_light_work() -> float:
     """Pause while light work runs, at a step of longer work. Returns the seconds paused.
 
     A thread that computes in Python holds Python's lock, for which light work would wait at each of

@@ -98,4 +98,4 @@ _BY_NAME = {budget.name: budget for budget in BUDGETS}
 def budget(name: str) -> float:
     """Return the amount: infinite on the user's own machine."""
     entry = _BY_NAME[name]
-    return entry.read() if deployment_policy().bounded else math.inf
+    return entry.read() if deployment_policy().has_budgets else math.inf

@@ -87,7 +87,7 @@ class Job:
 
     def _run(self, work: Callable[[Report], Any]) -> None:
         current.set(self)
-        _give_way()
+        _lower_priority()
         try:
             with (
                 thread_slot_lending.in_pool(None),
@@ -153,7 +153,7 @@ class Job:
             raise logged(Problem("heavy_seconds", about="size", most=display_number(limit)))
         if self._light_seconds() > (limit := budget("light_seconds")):
             raise logged(Problem("light_seconds", about="size", most=display_number(limit)))
-        self._begun += fair_queue.give_way()  # which is not counted
+        self._begun += fair_queue.pause_for_light_work()  # which is not counted
 
     def _light_seconds(self) -> float:
         """Return the processor seconds that light work in the foreground has taken so far."""
@@ -197,10 +197,10 @@ class Job:
         return self._future.result()
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     """Lower the priority of this thread and its helpers on a hosted page, below light answers and a
     training. Only Linux has priorities of threads."""
-    if deployment_policy().keeps_apart and sys.platform == "linux":
+    if deployment_policy().uses_worker_processes and sys.platform == "linux":
         here = threading.get_native_id()
         before = os.getpriority(os.PRIO_PROCESS, here)
         os.setpriority(os.PRIO_PROCESS, here, before + NICE)
@@ -230,7 +230,7 @@ def end_all(seconds: float) -> bool:
 
 
 @contextmanager
-def until_left(left: threading.Event) -> Iterator[None]:
+def cancelled_when(left: threading.Event) -> Iterator[None]:
     """End work that starts inside at its next step once its requester has `left`. Background work
     goes on while others wait for it."""
     before = _left.set(left)
@@ -260,7 +260,7 @@ def job(name: str | None = None) -> Iterator[Job]:
             del _running[mine]
 
 
-class _Overheard(Job):
+class _ReportingJob(Job):
     """A piece of work that reports to a single function."""
 
     def __init__(self, hear: Report) -> None:
@@ -274,7 +274,7 @@ class _Overheard(Job):
 @contextmanager
 def reports_to(hear: Report) -> Iterator[None]:
     """Pass the progress of the work inside to `hear`, which may raise to end it."""
-    before = current.set(_Overheard(hear))
+    before = current.set(_ReportingJob(hear))
     try:
         yield
     finally:
@@ -386,13 +386,13 @@ class Jobs:
 _all_jobs: WeakSet[Jobs] = WeakSet()
 
 
-def forget_mine() -> None:
+def forget_visitor() -> None:
     """Cancel and drop jobs that only the requesting visitor has started."""
     for one in list(_all_jobs):
         one.forget(visitor())
 
 
-def within(start: Callable[[], Job], report: Report) -> Any:
+def result_within(start: Callable[[], Job], report: Report) -> Any:
     """Return the result of background work for other work that waits for it; cancelling this one
     cancels it."""
 

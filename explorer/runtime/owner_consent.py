@@ -30,13 +30,13 @@ _own_folders: set[str] = set()
 _picture_folders: dict[str, None] = {}  # in the order in which the owner named them
 
 
-def read_leave(value: object) -> dict[str, float]:
+def read_consent(value: object) -> dict[str, float]:
     """Read the consent of a request, {name: MiB}. Raises Problem for anything else."""
     return {name: finite(mib, "leave") for name, mib in of_type(dict)(value, "leave").items()}
 
 
 @contextmanager
-def with_leave(granted: Mapping[str, float]) -> Iterator[None]:
+def with_consent(granted: Mapping[str, float]) -> Iterator[None]:
     """Run the body with no consent but `granted`."""
     before = _granted.set(granted)
     try:
@@ -45,25 +45,25 @@ def with_leave(granted: Mapping[str, float]) -> Iterator[None]:
         _granted.reset(before)
 
 
-def leave_of(fetch: bool) -> AbstractContextManager[None]:
+def command_consent(fetch: bool) -> AbstractContextManager[None]:
     """Return the consent of a command that opens a scenario, which may be somebody else's; with
     `fetch` for its models."""
-    return nullcontext() if fetch else with_leave({})
+    return nullcontext() if fetch else with_consent({})
 
 
-def leave_for(name: str) -> float | None:
+def consented_mib(name: str) -> float | None:
     """Return the MiB that may be fetched under a name, None without consent."""
     granted = _granted.get()
     return math.inf if granted is None else granted.get(name)
 
 
-def has_leave(name: str) -> bool:
-    return leave_for(name) is not None
+def has_consent(name: str) -> bool:
+    return consented_mib(name) is not None
 
 
-def require_leave(name: str, key: str) -> None:
+def require_consent(name: str, key: str) -> None:
     """Raise Problem with the sentence `key` without consent to this name."""
-    if not has_leave(name):
+    if not has_consent(name):
         raise Problem(key, about="leave", name=name)
 
 
@@ -78,14 +78,14 @@ def allow_pictures(folder: str | Path) -> None:
     Raises Problem where there is no such folder, and on a hosted page.
     """
     path = os.path.abspath(local_path(str(folder)))
-    if not (deployment_policy().reads_places and os.path.isdir(path)):
+    if not (deployment_policy().reads_local_paths and os.path.isdir(path)):
         raise Problem("picture_folder", folder=str(folder))
     _picture_folders[path] = None
 
 
 def has_picture_folder() -> bool:
     """Return whether pictures may be named by paths: never on a hosted page."""
-    return bool(_picture_folders) and deployment_policy().reads_places
+    return bool(_picture_folders) and deployment_policy().reads_local_paths
 
 
 def picture_path(name: str) -> Path | None:
@@ -104,7 +104,7 @@ def agreed_path(name: str) -> Path:
     folder.
     """
     path = local_path(name)
-    if not (has_leave(name.strip()) or is_agreed(path)):
+    if not (has_consent(name.strip()) or is_agreed(path)):
         raise Problem("folder_leave", about="leave", name=name.strip())
     return path
 
@@ -128,8 +128,8 @@ def _is_own(path: Path) -> bool:
     return any(written.is_relative_to(own) and is_inside(path, Path(own)) for own in _own_folders)
 
 
-def require_leave_for_size(name: str, size: int, key: str) -> None:
+def require_consent_to_size(name: str, size: int, key: str) -> None:
     """Raise Problem with the sentence `key` for more bytes than were consented to."""
-    agreed = leave_for(name)
+    agreed = consented_mib(name)
     if agreed is not None and size > agreed * MIB:
         raise Problem(key, about="leave", name=name, mib=size // MIB + 1)

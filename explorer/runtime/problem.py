@@ -99,7 +99,7 @@ def _carried(value: Any) -> Any:
     if not isinstance(text, str):
         return value
     # Problems are made by the thousand, of cells that are no numbers: few of them hold a path.
-    if SEPARATORS.isdisjoint(text) or deployment_policy().reads_places:
+    if SEPARATORS.isdisjoint(text) or deployment_policy().reads_local_paths:
         return whole_letters(value) if isinstance(value, str) else value
     return whole_letters(without_places(text))
 

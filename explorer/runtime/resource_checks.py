@@ -22,7 +22,7 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
     Raises:
         Problem: with the number of pairs that would fit, if these are too many.
     """
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return
     need, limit = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
     fits = max(int((limit - beside_mib) * MIB // max(bytes_a_pair, 1)), 0)
@@ -38,7 +38,7 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
 
 def check_matrices(pairs: int, bytes_a_cell: int) -> None:
     """Refuse work with matrices of all pairs against all that would take too much memory."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return
     limit = budget("request_mib")
     fits = math.isqrt(int(limit * MIB) // bytes_a_cell)
@@ -55,7 +55,7 @@ def _must_fit(key: str, pairs: int, need: float, limit: float, fits: int) -> Non
 def check_cells(pairs: int, times: float) -> None:
     """Refuse to visit the cells of a matrix of so many pairs too often. Raises Problem with the
     number of pairs that would fit."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return
     limit = budget("request_cells")
     fits = math.isqrt(int(limit / max(times, 1)))
@@ -64,7 +64,7 @@ def check_cells(pairs: int, times: float) -> None:
 
 def check_disk(folder: Path) -> None:
     """Raise Problem if the disk of this folder is nearly full."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if shutil.disk_usage(there).free / MIB < budget("disk_left_mib"):

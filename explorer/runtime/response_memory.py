@@ -23,7 +23,7 @@ def check_answer(answer: object) -> int:
 
     Raises Problem if it is more than a hosted page sends.
     """
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return 0
     limit = budget("answer_mib")
     size = json_bytes(answer, limit * MIB)
@@ -51,7 +51,7 @@ def json_bytes(value: object, most: float) -> int:
     return size
 
 
-class Unsent:
+class UnsentBytes:
     """The bytes of answers from just before serialisation until they are sent."""
 
     def __init__(self) -> None:
@@ -69,14 +69,14 @@ class Unsent:
                 raise logged(Problem("low_memory", about="again"))
             self.held += size
 
-    def let_go_with(self, response: object, size: int) -> None:
+    def release_with(self, response: object, size: int) -> None:
         """Stop counting these bytes when nothing sends the response any more."""
-        weakref.finalize(response, self.let_go, size)
+        weakref.finalize(response, self.release, size)
 
-    def let_go(self, size: int) -> None:
+    def release(self, size: int) -> None:
         """Stop counting these bytes."""
         with self._lock:
             self.held -= size
 
 
-UNSENT = Unsent()
+UNSENT_BYTES = UnsentBytes()

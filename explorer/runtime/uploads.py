@@ -22,24 +22,24 @@ from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, MIB
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.resource_checks import check_disk
-from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.runtime.visitors import visitor
 
 _TOKEN = re.compile(r"[0-9a-f]{16,64}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
-LOOKED_BYTES = 64 * MIB  # that come between two looks at all that is kept
-_came, _counting = LOOKED_BYTES, threading.Lock()
+BYTES_BETWEEN_SCANS = 64 * MIB  # that come between two looks at all that is kept
+_bytes_since_scan, _counting = BYTES_BETWEEN_SCANS, threading.Lock()
 
 
 def content_in(request: object) -> tuple[str, bytes]:
     """Decode and validate {name, content: base64}: the file's name without folders, its bytes."""
     if not isinstance(request, dict) or not isinstance(request.get("content"), str):
-        raise misfit("file", request)
+        raise invalid_value("file", request)
     name = name_in(request)
     try:
         return name, base64.b64decode(request["content"], validate=True)
     except ValueError as error:  # binascii.Error is one, and so is what letters raise
-        raise misfit("file", name) from error
+        raise invalid_value("file", name) from error
 
 
 def name_in(request: dict) -> str:
@@ -63,7 +63,7 @@ def hand_in(request: Any) -> tuple[str, str]:
         return put(content, name), name
     start = request.get("start")
     if type(start) is not int or start < 0:
-        raise misfit("start", start)
+        raise invalid_value("start", start)
     receive(request["token"], start, content, name)
     return (arrived(request["token"], name) if request.get("last") else ""), name
 
@@ -77,7 +77,7 @@ def put(content: bytes, name: str) -> str:
 
 def _arriving(token: object) -> Path:
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-        raise misfit("upload", token)
+        raise invalid_value("upload", token)
     return cache_folder("arriving") / f"{visitor()}{token}"
 
 
@@ -104,12 +104,12 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
 def _delete_oldest(coming: int) -> None:
     """Delete the least recently used uploads once enough has arrived to justify a scan of all
     files, which many small ones would otherwise repeat."""
-    global _came
+    global _bytes_since_scan
     with _counting:
-        _came += coming
-        if _came < LOOKED_BYTES:
+        _bytes_since_scan += coming
+        if _bytes_since_scan < BYTES_BETWEEN_SCANS:
             return
-        _came = 0
+        _bytes_since_scan = 0
     prune()
 
 
@@ -137,13 +137,13 @@ def forget(token: object) -> None:
     _arriving(token).unlink(missing_ok=True)
 
 
-def forget_mine() -> None:
+def forget_visitor() -> None:
     """Delete all uploads of the requesting visitor of a hosted page."""
     for path, _ in _mine():
         path.unlink(missing_ok=True)
 
 
-def drop_old() -> None:
+def delete_expired() -> None:
     """Delete uploads that were unused for too long on a hosted page."""
     for path, about in _stored():
         if _DIGEST.fullmatch(path.name):

@@ -17,7 +17,7 @@ Reader = Callable[[Any, str], Any]
 Readers = Mapping[tuple[type, str], Reader]
 
 
-def misfit(where: str, value: object) -> Problem:
+def invalid_value(where: str, value: object) -> Problem:
     """Return the problem of an invalid value at this place."""
     return Problem("scenario_entry", where=where, value=quoted(value))
 
@@ -44,7 +44,7 @@ def read(
     Raises Problem, naming the first invalid entry; `unknown(place)` for an unknown one.
     """
     if not isinstance(chosen, dict):
-        raise misfit(where, chosen)
+        raise invalid_value(where, chosen)
     entries = {entry.name: entry for entry in dataclasses.fields(kind)}
     values = {}
     for name, value in chosen.items():
@@ -70,7 +70,7 @@ def of_type(*kinds: type) -> Reader:
 
     def fits(value: Any, where: str) -> Any:
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise misfit(where, value)
+            raise invalid_value(where, value)
         return value
 
     return fits
@@ -80,13 +80,13 @@ def _float(value: Any, where: str) -> float:
     try:
         return float(of_type(int, float)(value, where))
     except OverflowError:  # an integer of more than 308 digits
-        raise misfit(where, value) from None
+        raise invalid_value(where, value) from None
 
 
 def integer(value: Any, where: str) -> int:
     """Read an integer of at most 64 bits."""
     if type(value) is not int or abs(value) > MAX_INTEGER:
-        raise misfit(where, value)
+        raise invalid_value(where, value)
     return value
 
 
@@ -97,7 +97,7 @@ def finite(value: Any, where: str) -> float:
     """Read a number that is neither infinite nor NaN."""
     number = _float(value, where)
     if not math.isfinite(number):
-        raise misfit(where, value)
+        raise invalid_value(where, value)
     return number
 
 
@@ -105,7 +105,7 @@ def label_range(value: Any, where: str) -> tuple[float, float]:
     """Read the ends of the scale of labels: two finite numbers, the smaller one first."""
     ends = [finite(end, where) for end in of_type(list, tuple)(value, where)]
     if len(ends) != 2:
-        raise misfit(where, value)
+        raise invalid_value(where, value)
     low, high = ends
     if not low < high:
         raise Problem("label_range", low=display_number(low), high=display_number(high))
@@ -116,7 +116,7 @@ def whole(value: Any, where: str) -> int:
     """Read a whole number, also as a float: 60.0 is 60."""
     finite(value, where)
     if value != int(value):
-        raise misfit(where, value)
+        raise invalid_value(where, value)
     return integer(int(value), where)
 
 
@@ -127,7 +127,7 @@ def within(low: float, high: float) -> Reader:
     def fits(value: Any, where: str) -> float:
         number = read(value, where)
         if not low <= number <= high:
-            raise misfit(where, value)
+            raise invalid_value(where, value)
         return number
 
     return fits
@@ -141,7 +141,7 @@ def optional(reader: Reader) -> Reader:
 def one_of(choices: tuple[str, ...]) -> Reader:
     def fits(value: Any, where: str) -> Any:
         if not isinstance(value, str) or value not in choices:
-            raise misfit(where, value)
+            raise invalid_value(where, value)
         return value
 
     return fits
@@ -159,7 +159,7 @@ def rows(width: int | None = None) -> Reader:
         rows_read = []
         for number, row in enumerate(of_type(list, tuple)(value, where), 1):
             if not isinstance(row, list | tuple) or len(row) != (width or len(row)):
-                raise misfit(f"{where}[{number}]", row)
+                raise invalid_value(f"{where}[{number}]", row)
             rows_read.append(tuple("" if cell is None else str(cell) for cell in row))
         return tuple(rows_read)
 
@@ -174,8 +174,8 @@ def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
         listed = isinstance(entry, list | tuple)
         for one in entry if listed else (entry,):
             if isinstance(one, int) and abs(one) > MAX_INTEGER:
-                raise misfit(f"{where}.{quoted(name)}", one)
+                raise invalid_value(f"{where}.{quoted(name)}", one)
             if not isinstance(one, int | float | str | None):
-                raise misfit(f"{where}.{quoted(name)}", entry)
+                raise invalid_value(f"{where}.{quoted(name)}", entry)
         pairs.append((str(name), tuple(entry) if listed else entry))
     return tuple(pairs)

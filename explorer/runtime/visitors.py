@@ -32,7 +32,7 @@ def is_key(text: object) -> bool:
     """Return whether the text has the form of a key and, on a hosted page, was issued by it."""
     if not isinstance(text, str) or _KEY.fullmatch(text) is None:
         return False
-    return not deployment_policy().knows_visitors or hmac.compare_digest(
+    return not deployment_policy().separates_visitors or hmac.compare_digest(
         text[32:], _signature(text[:32])
     )
 
@@ -55,7 +55,7 @@ def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
 def is_among_strangers() -> bool:
     """Return whether the running code answers a visitor of a hosted page: not on the user's own
     machine, and not in the process of a training, for which others do not wait."""
-    return deployment_policy().knows_visitors and _asking.get() is not None
+    return deployment_policy().separates_visitors and _asking.get() is not None
 
 
 def has_key() -> bool:
@@ -69,7 +69,7 @@ def own_key() -> str:
 
     Raises RuntimeError on a hosted page outside a request: no data without an owner.
     """
-    if not deployment_policy().knows_visitors:
+    if not deployment_policy().separates_visitors:
         return ""
     if (key := _asking.get()) is None:
         raise RuntimeError("nobody asks")

@@ -10,7 +10,7 @@ RUNS = "runs"
 PLACES = {"LOSSPRISM_CACHE": "cache", "HF_HOME": "hub", "TMPDIR": "temporary"}
 
 
-def keep_all_in(folder: str) -> Path:
+def confine_writes_to(folder: str) -> Path:
     """Write only below this folder from now on, also in processes started later; return the folder
     for runs.
 

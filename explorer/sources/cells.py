@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from numbers import Real
-from typing import Protocol
+from typing import Any, Protocol
 
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import ROW_LETTERS
@@ -19,7 +19,7 @@ from lossprism.explorer.sources.label_words import INFERENCE, INFERENCE_SCORES, 
 # What programs write where there is no value; a notebook of transformers writes the last.
 NOTHING = ("", "none", "null", "-", "n/a", "no log")
 # Words that name columns of texts as often as they are labels.
-_NAMES_TOO = ("positive", "negative", "pos", "neg")
+_ALSO_COLUMN_NAMES = ("positive", "negative", "pos", "neg")
 # What stands for a score that is not there.
 ABSENT = frozenset(
     [
@@ -49,7 +49,7 @@ _MARKS = frozenset(".,")
 _NUMBER_LETTERS = 400
 KNOWN_SCORES = 4096  # labels of a column are few, and stand in it again and again
 # A mark of byte order, or a joiner of width nothing, that was left in a text.
-_NO_LETTER = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)")
 
 
@@ -75,7 +75,7 @@ class AmbiguousScore(Problem):
     """A score that may be one or a thousand; the others of its column may tell."""
 
 
-class Foreign:
+class UnsupportedValue:
     """A value of a kind that is neither sentence nor score, known by the name of that kind."""
 
     def __init__(self, kind: str) -> None:
@@ -133,7 +133,9 @@ def read_sentence(value: object, column: str, most: float = math.inf) -> str:
     # Half of a surrogate pair (JSON can hold one) is no character: no encoder could read it.
     if whole_letters(sentence) != sentence:
         raise Problem("sentence_broken_character", column=column)
-    if _NO_LETTER in sentence and not (sentence := sentence.replace(_NO_LETTER, "").strip()):
+    if _BYTE_ORDER_MARK in sentence and not (
+        sentence := sentence.replace(_BYTE_ORDER_MARK, "").strip()
+    ):
         raise Problem("sentence_missing", column=column)
     return sentence
 
@@ -143,7 +145,7 @@ def _as_text(value: object, column: str) -> str:
     if is_blank(value):
         return ""
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
-        kind = value.kind if isinstance(value, Foreign) else type(value).__name__
+        kind = value.kind if isinstance(value, UnsupportedValue) else type(value).__name__
         raise Problem("sentence_not_text", column=column, kind=kind)
     try:
         return str(value)
@@ -230,7 +232,9 @@ def is_score(value: object) -> bool:
     except Problem:
         return False
     word = label_word(value)
-    return word is None or (word not in _NAMES_TOO and (len(word) > 1 or not word.isascii()))
+    return word is None or (
+        word not in _ALSO_COLUMN_NAMES and (len(word) > 1 or not word.isascii())
+    )
 
 
 def shortened(value: object, most: int = 40, write: Callable[[object], str] = str) -> str:
@@ -286,7 +290,7 @@ def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
     raise Problem("score_not_a_number", column=column, value=shortened(text))
 
 
-def as_float(value: Real | Decimal) -> float:
+def as_float(value: Any) -> float:
     """Return a number as a float, infinite where it is too large for one."""
     try:
         return float(value)

@@ -32,7 +32,7 @@ _lock = threading.Lock()
 def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
     """A hosted page is about to fetch so many bytes: what was not used for longest leaves before
     they come. The folder of the repository, None at home."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return None
     folder = _folder(kind, repo)
     if not folder.exists():
@@ -45,7 +45,7 @@ def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
 
 def used(kind: Kind, repo: str) -> None:
     """Mark a download of a hosted page as used now."""
-    if deployment_policy().bounded:
+    if deployment_policy().has_budgets:
         try:
             os.utime(_folder(kind, repo) / MARK)
         except FileNotFoundError:  # it was there before, or has left
@@ -64,9 +64,9 @@ def prune(kind: Kind, coming: int = 0) -> None:
                 _remove(folder)
 
 
-def drop_old() -> None:
+def delete_expired() -> None:
     """Keep to the budgets, and remove what a process that was killed has left half done."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return
     for kind in KINDS:
         prune(kind)

@@ -17,7 +17,7 @@ Answer = TypeVar("Answer")
 def hub_token() -> bool | None:
     """Return None for the owner's token; False on a hosted page, whose visitors must not reach its
     owner's private models and datasets."""
-    return None if deployment_policy().uses_token else False
+    return None if deployment_policy().uses_owner_token else False
 
 
 def hub_client() -> HfApi:

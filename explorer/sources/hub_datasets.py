@@ -17,7 +17,7 @@ from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.jobs import Cancelled, Report
 from lossprism.explorer.runtime.local_path import local_path
-from lossprism.explorer.runtime.owner_consent import require_leave, require_leave_for_size
+from lossprism.explorer.runtime.owner_consent import require_consent, require_consent_to_size
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.sources.hub_client import hub_client, hub_token, within_seconds
 
@@ -42,10 +42,10 @@ def named(hub: str) -> tuple[str, str | None]:
     return repo.strip(), subset.strip() or None
 
 
-def leave_name(hub: str) -> str:
+def consent_name(hub: str) -> str:
     """Return the name under which a dataset is agreed to: a model may have the same id.
 
-    >>> leave_name("sentence-transformers/all-nli:triplet")
+    >>> consent_name("sentence-transformers/all-nli:triplet")
     'datasets/sentence-transformers/all-nli'
     """
     return f"datasets/{named(hub)[0]}"
@@ -56,7 +56,7 @@ def about(hub: str) -> DatasetInfo:
 
     Raises Problem, before any request, without permission.
     """
-    require_leave(leave_name(hub), "hub_set_leave")
+    require_consent(consent_name(hub), "hub_set_leave")
     options: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": True}
     api = hub_client()
     return within_seconds(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **options))
@@ -176,5 +176,5 @@ def fits_here(hub: str, info: DatasetInfo) -> int:
     whole = sum(file.size or 0 for file in info.siblings or ())
     if (size := whole // limits.MIB) > (limit := budget("hub_mib")):
         raise logged(Problem("hub_set_large", name=hub, size=size, most=limit))
-    require_leave_for_size(leave_name(hub), whole, "hub_set_size")
+    require_consent_to_size(consent_name(hub), whole, "hub_set_size")
     return whole

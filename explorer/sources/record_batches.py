@@ -14,7 +14,7 @@ import numpy as np
 
 from lossprism.explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import Foreign, is_blank
+from lossprism.explorer.sources.cells import UnsupportedValue, is_blank
 from lossprism.explorer.sources.delimited import Record, Tell, distinct
 from lossprism.explorer.sources.json_rows import Object, object_records
 from lossprism.explorer.sources.nested_rows import flattened
@@ -81,7 +81,7 @@ def batch_records(
     batches: Batches, name: str, kind: str, tell: Tell
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
     """Columns, and what goes through the records. Words, numbers, truths, lists and objects of
-    these are read, objects as those of JSON; what is of another kind is `Foreign`.
+    these are read, objects as those of JSON; what is of another kind is `UnsupportedValue`.
 
     What its rows ask for is counted before any of them is made; `tell` hears how far that is.
 
@@ -166,7 +166,7 @@ def _cells(column: Any) -> Iterable[object]:
         return _objects(column)
     if _is_list(kind):
         return _lists(column)
-    foreign = Foreign(str(kind).partition("[")[0].partition("<")[0])
+    foreign = UnsupportedValue(str(kind).partition("[")[0].partition("<")[0])
     return [foreign if there else None for there in column.is_valid().to_pylist()]
 
 

@@ -19,15 +19,15 @@ TIDIED_S = 300.0
 SWITCHED_S = 0.0005
 
 
-def forget_mine() -> None:
+def forget_visitor() -> None:
     """Delete all data of the requesting visitor on a hosted page: files, derived data, and
     runs."""
-    if not deployment_policy().knows_visitors:
+    if not deployment_policy().separates_visitors:
         return
-    jobs.forget_mine()
-    uploads.forget_mine()
-    downloads.forget_mine()
-    default_runs().forget_mine()
+    jobs.forget_visitor()
+    uploads.forget_visitor()
+    downloads.forget_visitor()
+    default_runs().forget_visitor()
 
 
 def prepare_for_strangers() -> None:
@@ -38,41 +38,41 @@ def prepare_for_strangers() -> None:
     for known in BUDGETS:
         known.read()
     allow_connections()
-    answer_soon()
+    shorten_thread_switches()
     log_without_words()
-    keep_tidy()
+    start_cleanup()
     limit_cache(int(budget("vectors_mib") * MIB))
     if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
         for worker in worker_process.WORKERS:
             worker.is_allowed = True
 
 
-def answer_soon() -> None:
+def shorten_thread_switches() -> None:
     """Shorten the time for which a thread keeps Python's lock: an answer waits for it several
     times. Beside two readers of large files a light answer took 38 ms, 107 at the 95th percentile,
     with Python's own 5 ms; with this 12 and 39."""
     sys.setswitchinterval(SWITCHED_S)
 
 
-def keep_tidy() -> None:
+def start_cleanup() -> None:
     """Start a periodic deletion of expired data, also of a process that crashed."""
 
     def tidy() -> None:
         while True:
-            drop_old()
+            delete_expired()
             release_freed_memory()  # what large requests have left
             time.sleep(TIDIED_S)
 
     threading.Thread(target=tidy, daemon=True).start()
 
 
-def drop_old() -> None:
+def delete_expired() -> None:
     """Delete data unused for longer than a hosted page keeps them."""
     for drop in (
-        uploads.drop_old,
-        downloads.drop_old,
-        default_runs().drop_old,
-        hub_cache_pruning.drop_old,
+        uploads.delete_expired,
+        downloads.delete_expired,
+        default_runs().delete_expired,
+        hub_cache_pruning.delete_expired,
     ):
         try:
             drop()

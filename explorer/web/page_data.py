@@ -143,7 +143,7 @@ class Hosted:
     def read(cls) -> Hosted | None:
         """Return the facts about this process, None on the user's own machine."""
         policy = deployment_policy()
-        if not policy.knows_visitors:
+        if not policy.separates_visitors:
             return None
         return cls(policy.space, uploads=budget("upload_hours"), runs=budget("run_hours"))
 

@@ -24,13 +24,13 @@ from lossprism.explorer.runtime.downloads import Download, address_of
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import ANSWER_S
-from lossprism.explorer.runtime.owner_consent import read_leave, with_leave
+from lossprism.explorer.runtime.owner_consent import read_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import UNSENT, check_answer
+from lossprism.explorer.runtime.response_memory import UNSENT_BYTES, check_answer
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.runtime.visitors import has_key
-from lossprism.explorer.web.hosted_server_setup_and_cleanup import forget_mine
+from lossprism.explorer.web.hosted_server_setup_and_cleanup import forget_visitor
 from lossprism.explorer.web.middleware.asgi_messages import arrived, body_of
 from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
@@ -121,12 +121,12 @@ def served(
     def answer(request: object) -> object:
         try:
             if not isinstance(request, takes):
-                raise misfit("request", request)
-            with as_current_visitor(), _leave_in(request), _job_of(request):
+                raise invalid_value("request", request)
+            with as_current_visitor(), _consent_in(request), _job_of(request):
                 jobs.check()  # who has left while they waited for a thread is answered nothing
                 if keeps and not has_key():
                     raise Problem("no_cookie")
-                return function(_without_leave(request))
+                return function(_without_consent(request))
         except Problem as problem:
             return Refused(problem)
         except jobs.Cancelled:
@@ -143,13 +143,13 @@ def served(
 
 def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
     """Return the server function with its answer serialised: in a fifth of FastAPI's time, and
-    compressed on a hosted page. Its bytes are counted until they are sent (`UNSENT`)."""
+    compressed on a hosted page. Its bytes are counted until they are sent (`UNSENT_BYTES`)."""
 
     @functools.wraps(function)
     def answer(request: object) -> Response:
         found = function(request)
         try:
-            UNSENT.take(size := check_answer(found))
+            UNSENT_BYTES.take(size := check_answer(found))
             return _counted(found, size)
         except Problem as problem:
             return Response(encoded(Refused(problem)), media_type="application/json")
@@ -162,11 +162,11 @@ def _counted(answer: object, estimated: int) -> Response:
     try:
         body, headers = _written(answer)
     except BaseException:
-        UNSENT.let_go(estimated)
+        UNSENT_BYTES.release(estimated)
         raise
-    UNSENT.take(len(body), in_place_of=estimated)
+    UNSENT_BYTES.take(len(body), in_place_of=estimated)
     response = Response(body, media_type="application/json", headers=headers)
-    UNSENT.let_go_with(response, len(body))
+    UNSENT_BYTES.release_with(response, len(body))
     return response
 
 
@@ -177,13 +177,13 @@ def _written(answer: object) -> tuple[bytes, dict[str, str]]:
     return body, {}
 
 
-def _leave_in(request: object) -> contextlib.AbstractContextManager:
+def _consent_in(request: object) -> contextlib.AbstractContextManager:
     """Read the owner's consent given on the page; its scenario may be somebody else's."""
     consent = request.get("leave", {}) if isinstance(request, dict) else {}
-    return with_leave(read_leave(consent))
+    return with_consent(read_consent(consent))
 
 
-def _without_leave(request: object) -> Any:
+def _without_consent(request: object) -> Any:
     """Return the request without the consent, which a scenario must not have."""
     if not isinstance(request, dict):
         return request
@@ -250,7 +250,7 @@ def _cancel(name: object) -> Cancelled:
 
 def _forget(_request: object) -> Nothing:
     """Delete all data that a hosted page keeps of this visitor."""
-    forget_mine()
+    forget_visitor()
     return Nothing()
 
 

@@ -53,14 +53,14 @@ from lossprism.explorer.web.api.openapi import openapi
 from lossprism.explorer.web.health_check import health
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
 from lossprism.explorer.web.middleware.accepted_host_names import accepted_names
-from lossprism.explorer.web.middleware.cancel_on_disconnect import EndsWork
-from lossprism.explorer.web.middleware.cross_site_guard import Guard
-from lossprism.explorer.web.middleware.exception_handler import DefectHandler
-from lossprism.explorer.web.middleware.host_and_origin import KnowsHost
-from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
-from lossprism.explorer.web.middleware.request_limits import Bounded
-from lossprism.explorer.web.middleware.response_streaming import SendsInPieces
-from lossprism.explorer.web.middleware.visitor_key import KnowsVisitor
+from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
+from lossprism.explorer.web.middleware.cross_site_guard import CrossSiteGuardMiddleware
+from lossprism.explorer.web.middleware.exception_handler import ExceptionHandlerMiddleware
+from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware
+from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
+from lossprism.explorer.web.middleware.request_limits import RequestLimitsMiddleware
+from lossprism.explorer.web.middleware.response_streaming import ResponseStreamingMiddleware
+from lossprism.explorer.web.middleware.visitor_key import VisitorKeyMiddleware
 from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
 from lossprism.explorer.web.page_requests import FORGET
 from lossprism.explorer.web.pages import link_previews
@@ -189,7 +189,7 @@ def paths_of_pages() -> dict[str, list[str]]:
 def build(first: Scenario) -> gr.Server:
     """Return the app, not yet launched: pages, their requests and files, and endpoints."""
     downloads.FOLDER.mkdir(parents=True, exist_ok=True)
-    downloads.drop_old()
+    downloads.delete_expired()
     functions = served_functions()
     pages = [
         route
@@ -214,11 +214,11 @@ def build(first: Scenario) -> gr.Server:
             link_previews.ROUTE,
         ],
         middleware=[
-            Middleware(SendsInPieces),
-            Middleware(DefectHandler),
-            Middleware(KnowsHost),
-            Middleware(KnowsVisitor),
-            Middleware(EndsWork),
+            Middleware(ResponseStreamingMiddleware),
+            Middleware(ExceptionHandlerMiddleware),
+            Middleware(HostMiddleware),
+            Middleware(VisitorKeyMiddleware),
+            Middleware(CancelOnDisconnectMiddleware),
         ],
         exception_handlers={
             404: missing.answer(LINKS),
@@ -267,7 +267,7 @@ def open_page(
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
     allow_folder(default_root())  # also to links: the models in it were trained here
-    if deployment_policy().keeps_apart:
+    if deployment_policy().uses_worker_processes:
         prepare_for_strangers()
     return _launched(first, host, port, address, share)
 
@@ -276,7 +276,7 @@ def _launched(
     first: Scenario, host: str, port: int | None, address: str, share: bool | None
 ) -> tuple[Site, str]:
     """Return the site, served from a thread of this process, and its address."""
-    guards: list[Guard] = []
+    guards: list[CrossSiteGuardMiddleware] = []
 
     @contextlib.asynccontextmanager
     async def prepared(app: Any) -> AsyncIterator[None]:
@@ -286,12 +286,12 @@ def _launched(
         introduce_tools(app.get_blocks(), INTRODUCTION, [one.__name__ for one in CHANGING])
         pages = [f"/{path}" for paths in paths_of_pages().values() for path in paths]
         inner = app.middleware_stack
-        if deployment_policy().bounded:
+        if deployment_policy().has_budgets:
             limit_queue(app.get_blocks())
-            inner = Bounded(inner)
-        inner = KnowsAddress(inner, address)
+            inner = RequestLimitsMiddleware(inner)
+        inner = PublicAddressMiddleware(inner, address)
         names = accepted_names(host, address)
-        guards.append(Guard(inner, names, pages, urlsplit(address).path))
+        guards.append(CrossSiteGuardMiddleware(inner, names, pages, urlsplit(address).path))
         app.middleware_stack = guards[0]
         yield
 
@@ -320,7 +320,7 @@ def _launched(
         )
     if shared:
         guards[0].names = guards[0].names.also(shared)
-    if deployment_policy().bounded:
+    if deployment_policy().has_budgets:
         keep_connections(app.get_blocks())
     return Site(app), found.rstrip("/")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lossprism.explorer.export.palette import LIGHT, SHADES
-from lossprism.explorer.runtime.validation import finite, misfit, of_type, one_of, texts
+from lossprism.explorer.runtime.validation import finite, invalid_value, of_type, one_of, texts
 
 T = TypeVar("T")
 MAX_PANELS, MAX_PARTS, MAX_POINTS = 12, 5_000, 500_000
@@ -106,7 +106,7 @@ def read_chart(value: object) -> Chart:
     panels = _listed(entries.get("panels"), "chart.panels", MAX_PANELS, _panel)
     points = sum(len(trace.x) for panel in panels for trace in panel.traces)
     if points > MAX_POINTS or not panels:
-        raise misfit("chart.panels", f"{points} points")
+        raise invalid_value("chart.panels", f"{points} points")
     return Chart(
         _text(entries.get("title"), "chart.title"),
         [one[:LETTERS] for one in texts(entries.get("caption", ()), "chart.caption")[:MAX_PANELS]],
@@ -120,7 +120,7 @@ def _panel(value: object, where: str) -> Panel:
     entries = of_type(dict)(value, where)
     wide, tall = (finite(entries.get(side), f"{where}.{side}") for side in ("wide", "tall"))
     if not all(SIDE[0] <= side <= SIDE[1] for side in (wide, tall)):
-        raise misfit(where, f"{wide} × {tall}")
+        raise invalid_value(where, f"{wide} × {tall}")
     title = _text(entries.get("title", ""), f"{where}.title")
     if "shapes" in entries:
         shapes = _listed(entries["shapes"], f"{where}.shapes", MAX_PARTS, _shape)
@@ -136,7 +136,7 @@ def _axis(value: object, where: str) -> AxisOf:
     entries = of_type(dict)(value, where)
     low, high = _numbers(entries.get("range"), f"{where}.range", 2)
     if not math.isfinite(high - low) or low >= high:
-        raise misfit(f"{where}.range", entries.get("range"))
+        raise invalid_value(f"{where}.range", entries.get("range"))
     ticks = None
     if "tickvals" in entries:
         names = texts(entries.get("ticktext"), f"{where}.ticktext")
@@ -201,7 +201,7 @@ def _shape(value: object, where: str) -> dict[str, str | float]:
     if "href" in entries:
         shape["href"] = of_type(str)(entries["href"], f"{where}.href")
         if not _PNG.fullmatch(entries["href"]):
-            raise misfit(f"{where}.href", entries["href"])
+            raise invalid_value(f"{where}.href", entries["href"])
     for name in ("fill", "stroke"):
         if entries.get(name, "none") != "none":
             colour = colour_of(entries[name], f"{where}.{name}")
@@ -225,7 +225,7 @@ def colour_of(value: object, where: str) -> Colour:
     """Read a colour as a page writes it, "#rrggbb", "#rrggbbaa" or "rgb(r,g,b)"."""
     match = _COLOUR.fullmatch(of_type(str)(value, where).strip())
     if not match:
-        raise misfit(where, value)
+        raise invalid_value(where, value)
     known, alpha, *parts = match.groups()
     known = (known or "#{:02x}{:02x}{:02x}".format(*(min(int(one), 255) for one in parts))).lower()
     return Colour(_NAMES.get(known, known), int(alpha, 16) / 255 if alpha else 1.0)
@@ -240,7 +240,7 @@ def dashes_of(value: object) -> str:
 def _listed(value: object, where: str, most: int, read: Callable[[object, str], T]) -> list[T]:
     entries = of_type(list)(value, where)
     if len(entries) > most:
-        raise misfit(where, f"{len(entries)} > {most}")
+        raise invalid_value(where, f"{len(entries)} > {most}")
     return [read(one, f"{where}[{number}]") for number, one in enumerate(entries, 1)]
 
 
@@ -248,7 +248,7 @@ def _numbers(value: object, where: str, count: int | None = None) -> list[float]
     """Return numbers, NaN for anything else."""
     entries = of_type(list)(value, where)
     if count is not None and len(entries) != count:
-        raise misfit(where, f"{len(entries)} ≠ {count}")
+        raise invalid_value(where, f"{len(entries)} ≠ {count}")
     return [math.nan if one is None else finite(one, where) for one in entries]
 
 

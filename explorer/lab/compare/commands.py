@@ -83,9 +83,9 @@ def compare_losses(chosen: argparse.Namespace) -> int:
     try:
         sides = [loss_syntax.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
-        from lossprism.explorer.runtime.owner_consent import leave_of
+        from lossprism.explorer.runtime.owner_consent import command_consent
 
-        with leave_of(chosen.fetch):
+        with command_consent(chosen.fetch):
             comparison = compare(scenario, sides)
     except (ValueError, OSError) as problem:
         print(f"Nothing was compared: {problem}", file=sys.stderr)

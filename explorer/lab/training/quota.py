@@ -21,7 +21,7 @@ def time_limit() -> float:
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Return the reason why a run is too large for a hosted page; None if it is not, or this is
     none."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return None
     pairs, count = len(corpus.train) + len(corpus.held_out), examples(plan, corpus.material)
     each, widest = pairs_in(plan, corpus.material)
@@ -55,7 +55,7 @@ def why_not_measured(pairs: int, models: int) -> Problem | None:
 def remaining_runs(root: Path) -> int | None:
     """Number of further runs that this visitor of a hosted page may queue in `root`; None
     elsewhere, where all fit."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return None
     own, every = _under_way(root)
     return max(int(min(budget("runs_of_one") - own, budget("runs") - every)), 0)
@@ -64,7 +64,7 @@ def remaining_runs(root: Path) -> int | None:
 def check_queue(root: Path, more: int) -> None:
     """Raise Problem if so many `more` runs of this visitor in `root` would crowd the others out, or
     exceed the machine's memory or disk."""
-    if not deployment_policy().bounded:
+    if not deployment_policy().has_budgets:
         return
     own, every = _under_way(root)
     if own + more > (limit := budget("runs_of_one")):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.core.own_loss import check_leave
+from lossprism.explorer.core.own_loss import check_consent
 from lossprism.explorer.lab.training import data, quota, starting_model, teacher_scores
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.queue_wait import seconds_before
@@ -189,14 +189,14 @@ class Runs:
                 raise run.state.problem
             else:
                 run.check_links()
-                self._check_leave(run, own_loss)
+                self._check_consent(run, own_loss)
                 quota.check_queue(self.root, 1)
                 self._spawn(run)
 
-    def _check_leave(self, run: RunFolder, own_loss: str) -> None:
+    def _check_consent(self, run: RunFolder, own_loss: str) -> None:
         """Raise Problem without permission for its own loss, or to fetch its models."""
         plan = recorded_plan(run, run.config.plan)
-        check_leave(plan.own_loss, own_loss)
+        check_consent(plan.own_loss, own_loss)
         for name in (plan.encoder, plan.guide, plan.teacher_model):
             if name not in ("", SCRATCH):
                 check_download(name)
@@ -229,13 +229,13 @@ class Runs:
                 run.write("owner.json", RunOwner(run.owner))
         downloads.forget_run(run.name)
 
-    def forget_mine(self) -> None:
+    def forget_visitor(self) -> None:
         """Remove every run of the visitor of a hosted page who asks, also one under way."""
         for run in all_runs(self.root):
             if run.owner and run.owner == visitor():
                 self._end(run)
 
-    def drop_old(self) -> None:
+    def delete_expired(self) -> None:
         """Remove the runs of a hosted page that ended too long ago."""
         for run in all_runs(self.root):
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked

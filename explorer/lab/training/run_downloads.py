@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lossprism import bare_names, losses
-from lossprism.explorer.core.own_loss import check_leave
+from lossprism.explorer.core.own_loss import check_consent
 from lossprism.explorer.core.rank_correlation import TIED
 from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import python_name
@@ -52,7 +52,7 @@ def run_json(runs: Runs, name: str) -> str:
     about = {key: getattr(status, key) for key in ("created", "state", "summary")}
     about = {"id": runs.folder(name).name, **about}
     plan = runs.plan(name).to_json()
-    if not deployment_policy().reads_places:
+    if not deployment_policy().reads_local_paths:
         plan["data"] = {**plan["data"], **NO_PLACES}
     whole = {**about, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
     return json.dumps(plain(whole), ensure_ascii=False, indent=1)
@@ -113,7 +113,7 @@ def script_zip(runs: Runs, name: str, path: str | Path, own_loss: str = "") -> P
     run = runs.folder(name)
     plan = runs.plan(name)
     run.check_links()
-    check_leave(plan.own_loss, own_loss)
+    check_consent(plan.own_loss, own_loss)
     parts: list[tuple[str, str | bytes]] = [
         ("train.py", script(runs, name)),
         ("train.jsonl", _examples(plan, run)),

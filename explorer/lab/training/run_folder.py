@@ -143,7 +143,7 @@ class RunFolder:
     @property
     def is_mine(self) -> bool:
         """True if the visitor may change the run; locally, always."""
-        return not deployment_policy().knows_visitors or self.owner == visitor()
+        return not deployment_policy().separates_visitors or self.owner == visitor()
 
     @property
     def token(self) -> str:

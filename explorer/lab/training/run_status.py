@@ -64,7 +64,7 @@ def recorded_plan(run: RunFolder, stored: dict) -> RecordedPlan:
         plan = read_as(RecordedPlan, {**usual, **stored, "data": data})
     except Misfit:
         raise run.damaged("config.json") from None
-    if deployment_policy().reads_places:
+    if deployment_policy().reads_local_paths:
         return plan
     return dataclasses.replace(plan, data=dataclasses.replace(plan.data, **NO_PLACES))
 

@@ -14,7 +14,7 @@ from lossprism.explorer.core.scenario_encoders import about_model
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders import check_leave, is_here, locate
+from lossprism.explorer.sources.encoders import check_consent, is_here, locate
 from lossprism.explorer.sources.encoders.cross_encoder import CROSS_ENCODER
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, open_model
 from lossprism.explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER
@@ -148,7 +148,7 @@ def check(plan: TrainingPlan) -> None:
     Raises Problem for the first that cannot be used.
     """
     for name in models_of(plan):
-        check_leave(name)
+        check_consent(name)
     if plan.encoder != SCRATCH and is_here(plan.encoder):
         _folder(plan.encoder, plan.kind == "bi")
     if plan.asks_guide and is_here(plan.guide):

@@ -46,16 +46,16 @@ def is_trainable(name: str) -> bool:
     return _backend_of(name).is_trainable
 
 
-def check_leave(name: str) -> None:
+def check_consent(name: str) -> None:
     """Raise Problem without the permission of the machine's owner for this model. The hub is not
     asked."""
-    _backend_of(name).check_leave(name.strip())
+    _backend_of(name).check_consent(name.strip())
 
 
 def check_download(name: str) -> None:
     """Raise Problem without the owner's permission for a model, or for its size. The hub is asked
     for the size, with that permission."""
-    check_leave(name)
+    check_consent(name)
     _backend_of(name).check_size(name.strip())
 
 

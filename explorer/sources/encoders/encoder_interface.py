@@ -93,7 +93,7 @@ class Backend:
     `takes` says whether a name is of this kind; of several that take it, the one of the least
     `rank` does: 0 for names of a form of their own, 1 for folders, 2 for whatever is left.
     `find` returns the encoder of a name and raises Problem where there is none. `is_here` says
-    whether that needs no network. `check_leave` raises Problem where the owner of the machine has
+    whether that needs no network. `check_consent` raises Problem where the owner of the machine has
     to agree first, and `check_size` where the model is larger than agreed. With `is_trainable`
     sentence-transformers loads the model under this name, and trains it.
     """
@@ -102,6 +102,6 @@ class Backend:
     find: Callable[[str], Encoder]
     rank: int = 0
     is_here: Callable[[str], bool] = lambda name: True
-    check_leave: Callable[[str], None] = ignore
+    check_consent: Callable[[str], None] = ignore
     check_size: Callable[[str], None] = ignore
     is_trainable: bool = False

@@ -11,10 +11,10 @@ from lossprism.explorer.runtime import jobs, limits
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.owner_consent import (
-    has_leave,
-    leave_for,
-    require_leave,
-    require_leave_for_size,
+    consented_mib,
+    has_consent,
+    require_consent,
+    require_consent_to_size,
 )
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.sources import hub_cache_pruning
@@ -46,7 +46,7 @@ def _find(name: str) -> ModelFolder:
     for model_id in _ids_of(name):
         if (folder := _from_cache(name, model_id)) is not None:
             return folder
-    require_leave(name, "model_leave")
+    require_consent(name, "model_leave")
     jobs.step("downloading", name=name)
     api = hub_client()
     return _on_hub(api, name, lambda model_id, about: _download(api, name, model_id, about))
@@ -56,13 +56,13 @@ def _is_here(name: str) -> bool:
     return any(_from_cache(name, model_id) for model_id in _ids_of(name))
 
 
-def _check_leave(name: str) -> None:
-    if not has_leave(name) and not _is_here(name):
-        require_leave(name, "model_leave")
+def _check_consent(name: str) -> None:
+    if not has_consent(name) and not _is_here(name):
+        require_consent(name, "model_leave")
 
 
 def _check_agreed_size(name: str) -> None:
-    if leave_for(name) not in (None, math.inf) and not _is_here(name):
+    if consented_mib(name) not in (None, math.inf) and not _is_here(name):
         _on_hub(hub_client(), name, lambda _, about: _check_size(name, about.siblings or ()))
 
 
@@ -84,7 +84,7 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
         raise logged(
             Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
         )
-    require_leave_for_size(name, whole, "model_size")
+    require_consent_to_size(name, whole, "model_size")
     return whole
 
 
@@ -126,7 +126,9 @@ def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> A
             if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
                 continue
             key = (
-                "hub_unreachable" if deployment_policy().reads_places else "hub_unreachable_hosted"
+                "hub_unreachable"
+                if deployment_policy().reads_local_paths
+                else "hub_unreachable_hosted"
             )
             raise Problem(key, about="encoder", encoder=name, embedded=EMBEDDED) from error
     raise Problem("encoder_not_found", about="encoder", encoder=name)
@@ -152,7 +154,7 @@ BACKEND = Backend(
     find=_find,
     rank=2,
     is_here=_is_here,
-    check_leave=_check_leave,
+    check_consent=_check_consent,
     check_size=_check_agreed_size,
     is_trainable=True,
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.local_path import is_network_path
-from lossprism.explorer.runtime.owner_consent import agreed_path, has_leave
+from lossprism.explorer.runtime.owner_consent import agreed_path, has_consent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
@@ -21,7 +21,7 @@ def is_path(name: str) -> bool:
         return True
     if is_network_path(name):
         return True
-    return deployment_policy().reads_places and has_leave(name) and os.path.isdir(name)
+    return deployment_policy().reads_local_paths and has_consent(name) and os.path.isdir(name)
 
 
 def model_in(name: str, path: Path) -> ModelFolder:
@@ -36,14 +36,18 @@ def model_in(name: str, path: Path) -> ModelFolder:
 
 
 def _find(name: str) -> ModelFolder:
-    if not deployment_policy().reads_places:
+    if not deployment_policy().reads_local_paths:
         raise Problem("encoder_local_refused", about="encoder", encoder=name)
     return model_in(name, agreed_path(name))
 
 
-def _check_leave(name: str) -> None:
-    if deployment_policy().reads_places:  # else `_find` refuses it, and says so of the right model
+def _check_consent(name: str) -> None:
+    if (
+        deployment_policy().reads_local_paths
+    ):  # else `_find` refuses it, and says so of the right model
         agreed_path(name)
 
 
-BACKEND = Backend(takes=is_path, find=_find, rank=1, check_leave=_check_leave, is_trainable=True)
+BACKEND = Backend(
+    takes=is_path, find=_find, rank=1, check_consent=_check_consent, is_trainable=True
+)

@@ -72,6 +72,6 @@ BACKEND = Backend(
     takes=lambda name: name.startswith(OPENVINO),
     find=_find,
     is_here=lambda name: encoders.is_here(_own_name(name)),
-    check_leave=lambda name: encoders.check_leave(_own_name(name)),
+    check_consent=lambda name: encoders.check_consent(_own_name(name)),
     check_size=lambda name: encoders.check_download(_own_name(name)),
 )

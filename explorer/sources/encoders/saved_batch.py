@@ -79,7 +79,7 @@ def find_saved_batch(name: str) -> SavedBatchEncoder:
     Raises Problem where there is none, where nobody agreed to read it, and on a hosted page, which
     reads no file of its computer.
     """
-    if not deployment_policy().reads_places:
+    if not deployment_policy().reads_local_paths:
         raise Problem("encoder_local_refused", about="encoder", encoder=shortened(name))
     path = agreed_path(name)
     try:

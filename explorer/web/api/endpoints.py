@@ -30,7 +30,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.device import device
 from lossprism.explorer.runtime.json_encoding import MAX_INTEGER
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
-from lossprism.explorer.runtime.owner_consent import with_leave
+from lossprism.explorer.runtime.owner_consent import with_consent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import has_key, own_key
 from lossprism.explorer.sources.cells import shortened
@@ -536,7 +536,7 @@ def figure(
             loss, *sent, parameters, encoder, convention, rules, **options
         )
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
-    with with_leave({}) if scene.strip() else nullcontext():
+    with with_consent({}) if scene.strip() else nullcontext():
         shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
     return dataclasses.replace(
         _drawn(shown, kind, format, look),

@@ -21,7 +21,7 @@ from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import LRUCache, error_payload
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import UNSENT, json_bytes
+from lossprism.explorer.runtime.response_memory import UNSENT_BYTES, json_bytes
 from lossprism.version import VERSION
 
 __all__ = [
@@ -53,8 +53,8 @@ class Messages(asyncio.Queue[EventMessage]):
         if isinstance(item, ProcessCompletedMessage):
             size = json_bytes(item.output, math.inf)
             try:
-                UNSENT.take(size)
-                UNSENT.let_go_with(item, size)
+                UNSENT_BYTES.take(size)
+                UNSENT_BYTES.release_with(item, size)
             except Problem as problem:
                 item.output, item.success = error_payload(Refusal(str(problem)), False), False
         super()._put(item)

@@ -12,7 +12,7 @@ from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Se
 from lossprism.explorer.web.middleware.request_threads import Pool
 
 
-class EndsWork:
+class CancelOnDisconnectMiddleware:
     """Middleware that ends a request's work at its next step once the client has left; work of
     programs may lend its slot while it waits."""
 
@@ -42,7 +42,7 @@ class EndsWork:
             return message
 
         try:
-            with jobs.until_left(left), self._gradios().lending():
+            with jobs.cancelled_when(left), self._gradios().lending():
                 await self.app(scope, noticed, send)
         finally:
             if watching is not None:

@@ -23,7 +23,7 @@ from lossprism.explorer.web.middleware.asgi_messages import (
     header,
     is_html,
 )
-from lossprism.explorer.web.middleware.host_and_origin import is_foreign, opens
+from lossprism.explorer.web.middleware.host_and_origin import is_cross_origin, is_navigation
 from lossprism.explorer.web.middleware.refusals import JSON, PLAIN_TEXT, refusal, send_refusal
 
 MULTIPART = "multipart/form-data"
@@ -38,7 +38,7 @@ _HOME_FRAMES = (
 )
 
 
-class Guard:
+class CrossSiteGuardMiddleware:
     """Outermost middleware: refuses requests of other sites' pages.
 
     Args:
@@ -70,9 +70,9 @@ class Guard:
         host = header(scope, b"host")
         if not self.names.know(host):
             return 403, Problem("host_unknown", host=host[:80])
-        if is_foreign(scope, self.names.origins):
+        if is_cross_origin(scope, self.names.origins):
             path = scope["path"].removeprefix(self.root).rstrip("/")
-            if not (opens(scope) and path in self.pages):
+            if not (is_navigation(scope) and path in self.pages):
                 return 403, Problem("origin_foreign")
         return None if _may_be_read(scope) else (415, Problem("body_not_json"))
 
@@ -93,7 +93,7 @@ def _may_be_read(scope: Mapping) -> bool:
 def frame_ancestors() -> str:
     """Return the sources whose pages may frame ours: as configured, else anybody's for a hosted
     page, and on the user's own machine this computer's and those of a notebook in the cloud."""
-    if deployment_policy().knows_visitors:
+    if deployment_policy().separates_visitors:
         return os.environ.get(FRAMES) or "*"
     cloud = [one.frames for one in cloud_notebooks(os.environ)]
     return os.environ.get(FRAMES) or " ".join([_HOME_FRAMES, *cloud])

@@ -29,7 +29,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 STREAM = "text/event-stream"
 
 
-class DefectHandler:
+class ExceptionHandlerMiddleware:
     """Middleware that answers requests which nothing below it has answered."""
 
     def __init__(self, app: Callable[..., Any]) -> None:
@@ -86,7 +86,7 @@ def problem_of(error: Exception) -> Problem:
 def report_defect(error: Exception) -> None:
     """Write a defect of ours to the terminal; on a hosted page its place and kind, without its
     message, which may quote a visitor's input."""
-    if not deployment_policy().tells_words:
+    if not deployment_policy().logs_messages:
         print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
         print(type(error).__name__, file=sys.stderr, flush=True)
     else:

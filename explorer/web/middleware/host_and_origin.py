@@ -20,7 +20,7 @@ USUAL_PORTS = {"http": 80, "https": 443}
 _host: ContextVar[str] = ContextVar("host", default="")
 
 
-class KnowsHost:
+class HostMiddleware:
     """Middleware that notes the header Host of each request."""
 
     def __init__(self, app: Application) -> None:
@@ -66,26 +66,26 @@ def name_in(host: str) -> str:
     return origin.host if origin else ""
 
 
-def names_this_computer() -> bool:
+def host_is_this_computer() -> bool:
     """Return whether the current request named this computer: localhost, or a loopback address;
     True without a request."""
     host = _host.get()
     return is_this_computer(name_in(host)) if host else True
 
 
-def of_another_page(scope: Mapping) -> bool:
+def sent_by_another_site(scope: Mapping) -> bool:
     """Return whether another site's page made the browser send this, with its user's cookies. A
     link or a frame that opens our page does not count: the page is then ours."""
-    return is_foreign(scope) and not opens(scope)
+    return is_cross_origin(scope) and not is_navigation(scope)
 
 
-def opens(scope: Mapping) -> bool:
+def is_navigation(scope: Mapping) -> bool:
     """Return whether a browser will show the answer, in a window or in a frame."""
     mode = header(scope, b"sec-fetch-mode")
     return scope["method"] in ("GET", "HEAD") and mode == "navigate"
 
 
-def is_foreign(scope: Mapping, ours: Collection[Origin] = ()) -> bool:
+def is_cross_origin(scope: Mapping, ours: Collection[Origin] = ()) -> bool:
     """Return whether a page of another origin makes the browser send this request.
 
     Browsers say so in every request (Sec-Fetch-Site), or, if the page is not encrypted, at least in
@@ -110,7 +110,7 @@ def _is_same_origin(origin: Origin, scope: Mapping) -> bool:
     """
     scheme = scope.get("scheme", "http").replace("ws", "http")  # a socket is of its page
     name, port = scope.get("server") or ("", None)
-    says = (b"host", b"x-forwarded-host") if deployment_policy().believes_proxies else (b"host",)
+    says = (b"host", b"x-forwarded-host") if deployment_policy().trusts_proxies else (b"host",)
     for host in [*(header(scope, key) for key in says), f"{name}:{port}" if port else name]:
         if is_this_computer(origin.host):
             if origin == origin_of(f"{scheme}://{host}"):

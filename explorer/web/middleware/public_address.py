@@ -38,7 +38,7 @@ def read_address(text: str) -> str:
     return address
 
 
-class KnowsAddress:
+class PublicAddressMiddleware:
     """Middleware that gives every request this address, whatever it says of proxies."""
 
     def __init__(self, app: Application, address: str = "") -> None:
@@ -50,7 +50,7 @@ class KnowsAddress:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        believed = deployment_policy().believes_proxies
+        believed = deployment_policy().trusts_proxies
         # Uvicorn takes a header's word for the scheme, of any client on this computer.
         reached_by = scope["scheme"] if believed else "http"
         known = {**scope, "root_path": self.root, "scheme": self.scheme or reached_by}

@@ -26,7 +26,7 @@ from lossprism.explorer.web.middleware.asgi_messages import (
     header,
 )
 from lossprism.explorer.web.middleware.refusals import refusal, send_refusal
-from lossprism.explorer.web.middleware.visitor_key import kept_key
+from lossprism.explorer.web.middleware.visitor_key import lasting_key
 
 # Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
 UNUSED = ("/upload", "/deep_link", "/process_recording")
@@ -135,7 +135,7 @@ class _Body:
         return {"type": "http.request", "body": content, "more_body": False}
 
 
-class Bounded:
+class RequestLimitsMiddleware:
     """Middleware that counts and measures a visitor's requests as they arrive, and passes a request
     on once it is complete."""
 
@@ -150,7 +150,7 @@ class Bounded:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        key, body = kept_key(scope), _Body()
+        key, body = lasting_key(scope), _Body()
         line: Line | None = None
         is_read = False
         refused: _Refused | None = None

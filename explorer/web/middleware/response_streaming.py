@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.response_memory import UNSENT
+from lossprism.explorer.runtime.response_memory import UNSENT_BYTES
 from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 
 PIECE_BYTES = 2**18
 
 
-class SendsInPieces:
+class ResponseStreamingMiddleware:
     """Middleware that passes a large body to the server piece by piece.
 
     The server waits before it takes another piece while the client reads nothing. Passed as a
@@ -27,14 +27,14 @@ class SendsInPieces:
             if len(body) <= PIECE_BYTES:
                 return await send(message)
             counted = 0 if PAGE_REQUESTS in scope["path"] else len(body)
-            UNSENT.take(counted)
+            UNSENT_BYTES.take(counted)
             try:
                 for at in range(0, len(body), PIECE_BYTES):
                     more = at + PIECE_BYTES < len(body) or message.get("more_body", False)
                     piece = body[at : at + PIECE_BYTES]
                     await send({**message, "body": piece, "more_body": more})
             finally:
-                UNSENT.let_go(counted)
+                UNSENT_BYTES.release(counted)
 
         await self.app(scope, receive, in_pieces)
 
@@ -45,4 +45,4 @@ def is_compressed(headers: Mapping[str, str]) -> bool:
     listed = (entry.split(";") for entry in headers.get("accept-encoding", "").split(","))
     parts = [[part.strip() for part in entry] for entry in listed]
     accepts = any(name == "br" and "q=0" not in more for name, *more in parts)
-    return deployment_policy().packs_answers and accepts
+    return deployment_policy().compresses_answers and accepts

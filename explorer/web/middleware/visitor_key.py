@@ -17,7 +17,7 @@ from starlette.requests import cookie_parser
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.visitors import as_visitor, is_key, new_key
 from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send, header, is_html
-from lossprism.explorer.web.middleware.host_and_origin import of_another_page
+from lossprism.explorer.web.middleware.host_and_origin import sent_by_another_site
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"
@@ -42,18 +42,18 @@ def cookie_name(scope: dict) -> str:
     return HOST_COOKIE if is_encrypted(scope) and not scope.get("root_path") else COOKIE
 
 
-def sent_key(scope: dict) -> str:
+def key_of_request(scope: dict) -> str:
     """Return the key of a request; "" without one, or if another site's page made the browser send
     its cookie."""
-    return _in_header(scope) or ("" if of_another_page(scope) else _in_cookie(scope))
+    return _in_header(scope) or ("" if sent_by_another_site(scope) else _in_cookie(scope))
 
 
-def kept_key(scope: dict) -> str:
+def lasting_key(scope: dict) -> str:
     """Return the key of a client that will send it again: a client of MCP keeps a cookie only for
     one session."""
     if "/mcp" in scope["path"]:
         return _in_header(scope)
-    return sent_key(scope)
+    return key_of_request(scope)
 
 
 def _in_header(scope: dict) -> str:
@@ -70,7 +70,7 @@ def _in_cookie(scope: dict) -> str:
     return kept if is_key(kept) else ""
 
 
-class KnowsVisitor:
+class VisitorKeyMiddleware:
     """Middleware that gives every request on a hosted page a visitor's key: its own, or a new one,
     which a browser gets as a cookie."""
 
@@ -78,14 +78,14 @@ class KnowsVisitor:
         self.app = app
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not deployment_policy().knows_visitors:
+        if scope["type"] != "http" or not deployment_policy().separates_visitors:
             await self.app(scope, receive, send)
             return
-        sent, foreign = sent_key(scope), of_another_page(scope)
+        sent, foreign = key_of_request(scope), sent_by_another_site(scope)
         key = sent or new_key()
         own = (HEADER.encode(), NEW.encode())
         others = [(name, value) for name, value in scope["headers"] if name not in own]
-        ours = [(own[0], key.encode()), *([] if kept_key(scope) else [(own[1], b"1")])]
+        ours = [(own[0], key.encode()), *([] if lasting_key(scope) else [(own[1], b"1")])]
         scope_with_key = {**scope, "headers": [*others, *ours]}
 
         async def with_cookie(message: Message) -> None:
@@ -127,7 +127,7 @@ def current_headers() -> Mapping[str, str]:
 
 def as_current_visitor() -> contextlib.AbstractContextManager[None]:
     """Run the body for the visitor of the current request."""
-    if not deployment_policy().knows_visitors:
+    if not deployment_policy().separates_visitors:
         return contextlib.nullcontext()
     headers = current_headers()
     if not is_key(key := headers.get(HEADER, "")):

@@ -59,7 +59,7 @@ def _in_turn(draw: Callable[..., str]) -> Callable[..., str]:
 def large(**look: Unpack[Look]) -> str:
     """Draw the map of all terms of the random pairs."""
     query = read_query({})
-    session = jobs.within(lambda: start_opening(query), jobs.step)
+    session = jobs.result_within(lambda: start_opening(query), jobs.step)
     return drawn_figure(query, session, "map_svg", look)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.runtime.deployment_policy import (
-    AT_HOME,
     HOSTED,
+    OWNER_POLICY,
     SPACE,
     DeploymentPolicy,
     deployment_policy,
@@ -28,18 +28,20 @@ def at_home(monkeypatch):
 
 
 def test_at_home_all_of_the_machine_is_there():
-    assert deployment_policy() is AT_HOME
-    assert deployment_policy().reads_places
-    assert not deployment_policy().bounded
-    assert not deployment_policy().knows_visitors
+    assert deployment_policy() is OWNER_POLICY
+    assert deployment_policy().reads_local_paths
+    assert not deployment_policy().has_budgets
+    assert not deployment_policy().separates_visitors
 
 
 def test_strangers_are_promised_the_opposite_in_each_part():
     use_hosted_policy()
     for part in PARTS:
-        assert getattr(deployment_policy(), part.name) is not getattr(AT_HOME, part.name), part.name
+        assert getattr(deployment_policy(), part.name) is not getattr(OWNER_POLICY, part.name), (
+            part.name
+        )
     use_owner_policy()
-    assert deployment_policy() is AT_HOME
+    assert deployment_policy() is OWNER_POLICY
 
 
 def test_a_space_promises_the_same_and_its_own_proxy_is_believed(monkeypatch):
@@ -47,9 +49,9 @@ def test_a_space_promises_the_same_and_its_own_proxy_is_believed(monkeypatch):
     anywhere = deployment_policy()
     monkeypatch.setenv(SPACE, "someone/lossprism")
     there = deployment_policy()
-    apart = {one.name for one in fields(DeploymentPolicy)} - {"believes_proxies", "space"}
+    apart = {one.name for one in fields(DeploymentPolicy)} - {"trusts_proxies", "space"}
     assert all(getattr(there, name) == getattr(anywhere, name) for name in apart)
-    assert (there.believes_proxies, anywhere.believes_proxies) == (True, False)
+    assert (there.trusts_proxies, anywhere.trusts_proxies) == (True, False)
     assert (there.space, anywhere.space) == ("someone/lossprism", "")
 
 
@@ -73,6 +75,6 @@ def test_each_part_is_requested_and_reported(part):
     assert requests
     text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
     yes, no = ("yes", "no") if part.default else ("no", "yes")
-    if part.name == "believes_proxies":
+    if part.name == "trusts_proxies":
         no = "in a Space"
     assert f"| {part.metadata['about']} | {yes} | {no} |" in text

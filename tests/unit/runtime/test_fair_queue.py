@@ -146,7 +146,7 @@ def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
 
     def outer(report):
-        return jobs.within(lambda: Job.in_background(inner), report)
+        return jobs.result_within(lambda: Job.in_background(inner), report)
 
     def inner(report):
         with jobs.in_turn():
@@ -206,7 +206,7 @@ def test_holders_of_all_slots_lend_them_to_what_they_wait_for(monkeypatch):
         while inner.progress.what != "turn":
             assert not inner.wait(0.01)
         outer = Job.in_background(
-            lambda report: jobs.within(lambda: kept.start("shared", lambda _: ""), report)
+            lambda report: jobs.result_within(lambda: kept.start("shared", lambda _: ""), report)
         )
         while outer.progress.what != "turn":
             assert not outer.wait(0.01)
@@ -249,7 +249,7 @@ def test_requests_of_one_visitor_alone_are_dropped_at_once():
             assert kept.start("both", lambda report: 1).wait(LONG_S)
     with as_visitor(mine):
         assert kept.start("mine", lambda report: 1).wait(LONG_S)
-        jobs.forget_mine()
+        jobs.forget_visitor()
     assert list(kept._jobs) == ["both"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from lossprism.explorer.runtime import jobs as running
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, step, within
+from lossprism.explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, result_within, step
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import raises_problem
@@ -201,7 +201,7 @@ def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
         if len(reports) == 3:
             go.set()
 
-    assert within(start, report) == 42
+    assert result_within(start, report) == 42
     assert reports[-1] == ("reading", 1, 2)
 
     def refuse(what, done, total):
@@ -210,7 +210,7 @@ def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
     inner.clear()
     go.clear()
     with pytest.raises(Cancelled):
-        within(start, refuse)
+        result_within(start, refuse)
     assert inner[0].cancelled
 
 
@@ -283,7 +283,7 @@ def test_work_that_others_wait_for_goes_on_where_one_leaves(monkeypatch):
         return kept.start("read", lambda report: go.wait(PATIENCE))
 
     def outer(report):
-        return within(inner, report)
+        return result_within(inner, report)
 
     with as_visitor(other):
         theirs = inner()
@@ -339,7 +339,7 @@ def test_light_work_has_so_much_of_a_processor_and_heavy_work_does_not_count(mon
 
 def test_who_has_left_waits_for_nothing():
     left = threading.Event()
-    with running.until_left(left), running.job():
+    with running.cancelled_when(left), running.job():
         running.check()
         left.set()
         with pytest.raises(Cancelled):

@@ -11,7 +11,7 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import Unsent, check_answer, json_bytes
+from lossprism.explorer.runtime.response_memory import UnsentBytes, check_answer, json_bytes
 from tests.sentences import raises_problem
 
 
@@ -69,9 +69,9 @@ def test_only_a_hosted_page_refuses_large_answers(shape, monkeypatch, capfd):
 def test_what_waits_to_be_sent_is_counted_until_nobody_sends_it(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", "2")
-    unsent, sending = Unsent(), Row("an answer")
+    unsent, sending = UnsentBytes(), Row("an answer")
     unsent.take(2 * MIB)
-    unsent.let_go_with(sending, 2 * MIB)
+    unsent.release_with(sending, 2 * MIB)
     with pytest.raises(Problem):
         unsent.take(1)
     del sending

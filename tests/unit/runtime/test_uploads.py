@@ -121,7 +121,7 @@ def test_what_one_visitor_of_a_hosted_page_hands_in_is_counted_together(monkeypa
         uploads.hand_in({**begun, "start": 2**18})
         with raises_problem("uploads_too_large", name="more", most="1"):
             uploads.hand_in({**begun, "start": 2**19})
-        uploads.forget_mine()
+        uploads.forget_visitor()
         uploads.hand_in(half)
     with as_visitor(new_key()):
         uploads.hand_in(half)
@@ -132,7 +132,7 @@ def test_what_is_kept_is_looked_through_once_much_has_come(monkeypatch):
     looks = []
     monkeypatch.setattr(uploads, "prune", lambda: looks.append(1))
     monkeypatch.setattr(uploads, "_came", 0)
-    monkeypatch.setattr(uploads, "LOOKED_BYTES", 1000)
+    monkeypatch.setattr(uploads, "BYTES_BETWEEN_SCANS", 1000)
     for number in range(20):
         uploads.put(bytes([number]) * 100, "f.csv")
     assert len(looks) == 2

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from lossprism.explorer.runtime.cache_folder import cache_folder
-from lossprism.explorer.runtime.write_confinement import PLACES, keep_all_in
+from lossprism.explorer.runtime.write_confinement import PLACES, confine_writes_to
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def places(monkeypatch):
 
 
 def test_everything_is_kept_below_it(places, tmp_path):
-    runs = keep_all_in(str(tmp_path / "new" / "data"))
+    runs = confine_writes_to(str(tmp_path / "new" / "data"))
     whole = (tmp_path / "new" / "data").resolve()
     assert runs == whole / "runs"
     assert runs.is_dir()
@@ -35,4 +35,4 @@ def test_everything_is_kept_below_it(places, tmp_path):
 def test_what_cannot_be_written_is_reported_at_once(places, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
-        keep_all_in(str(tmp_path / "file"))
+        confine_writes_to(str(tmp_path / "file"))

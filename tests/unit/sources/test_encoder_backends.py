@@ -15,9 +15,9 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.compare.loss_comparison import Side, compare
 from lossprism.explorer.lab.doctor.encoder_checks import look
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.runtime.owner_consent import with_leave
+from lossprism.explorer.runtime.owner_consent import with_consent
 from lossprism.explorer.sources import encoders
-from lossprism.explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
+from lossprism.explorer.sources.encoders import check_consent, encode, is_here, is_trainable, locate
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.large import requests as large
@@ -125,8 +125,8 @@ def test_its_own_refusals_reach_the_user(letters):
 
 
 def test_what_it_does_not_say_has_an_answer(letters):
-    with with_leave({}):
-        check_leave(NAME)  # nothing of it is fetched
+    with with_consent({}):
+        check_consent(NAME)  # nothing of it is fetched
     assert is_here(NAME)
     assert not is_trainable(NAME)
     with raises_problem("cross_not_cross"):

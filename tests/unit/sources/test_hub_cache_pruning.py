@@ -10,7 +10,7 @@ from huggingface_hub import constants
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.sources import hub_cache_pruning
-from lossprism.explorer.sources.hub_cache_pruning import MARK, begin, drop_old, used
+from lossprism.explorer.sources.hub_cache_pruning import MARK, begin, delete_expired, used
 
 MIB = 2**20
 
@@ -70,7 +70,7 @@ def test_what_was_there_before_neither_leaves_nor_counts(root, monkeypatch):
     used("model", "mine/1")
     fetched("model", "owner/a", ago=10)
     fetched("model", "owner/b")
-    drop_old()
+    delete_expired()
     assert there(root) == {*(f"models--mine--{n}" for n in range(3)), "models--owner--b"}
     assert not (root / "models--mine--0" / MARK).exists()
 
@@ -88,7 +88,7 @@ def test_what_a_killed_process_left_goes(root, monkeypatch):
         folder.mkdir()
         (folder / MARK).touch()
         was(folder, 100 + number)
-    drop_old()
+    delete_expired()
     assert there(root) == {"models--owner--half", "models--owner--0"}
     assert {path.name for path in (half / "blobs").iterdir()} == {"a", "new.incomplete"}
 
@@ -103,5 +103,5 @@ def test_at_home_nothing_is_made_or_removed(root, monkeypatch):
     before = there(root)
     assert begin("model", "owner/c", MIB) is None
     used("model", "owner/b")
-    drop_old()
+    delete_expired()
     assert there(root) == before

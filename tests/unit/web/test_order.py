@@ -52,7 +52,7 @@ def test_who_left_while_they_waited_for_a_thread_is_answered_nothing():
     done, left = [], threading.Event()
     function = served("f", lambda request: done.append(request) or {})
     left.set()
-    with jobs.until_left(left):
+    with jobs.cancelled_when(left):
         assert function({}).error.about == "cancelled"
     assert done == []
     assert function({}) == {}

@@ -15,7 +15,7 @@ from lossprism.explorer import cli
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.runtime.owner_consent import has_leave, leave_for, with_leave
+from lossprism.explorer.runtime.owner_consent import consented_mib, has_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import encode, local_models
 from lossprism.explorer.web.api.endpoints import figure
@@ -233,11 +233,11 @@ def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, mo
     run.write("config.json", {**config, "plan": {**config["plan"], place: NAME}})
     begun = []
     monkeypatch.setattr(Runs, "_spawn", lambda self, run: begun.append(run.name))
-    with with_leave({}), pytest.raises(Problem) as requested:
+    with with_consent({}), pytest.raises(Problem) as requested:
         runs.resume(run.name)
     assert requested.value.about == "leave"
     assert (begun, hub) == ([], [])
-    with with_leave({NAME: 10}):
+    with with_consent({NAME: 10}):
         runs.resume(run.name)
     assert begun == [run.name]
 
@@ -245,7 +245,7 @@ def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, mo
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
 @pytest.mark.parametrize("typed", [False, True])
 def test_the_embedded_encoder_is_never_requested_from_the_hub(name, typed, hub, tmp_path):
-    with with_leave({name: 300} if typed else {}):
+    with with_consent({name: 300} if typed else {}):
         run = Runs(tmp_path / "runs", device="cpu").prepare(TrainingPlan(encoder=name), corpus())
     assert run.read("config.json")["plan"]["encoder"] == name
     assert hub == []
@@ -264,8 +264,8 @@ def test_a_scenario_that_is_the_request_has_its_leave_beside_it(hub):
 
 
 def test_leave_ends_with_its_request():
-    assert leave_for(NAME) == float("inf")
-    with with_leave({NAME: 3}):
-        assert leave_for(NAME) == 3
-        assert not has_leave("other/model")
-    assert has_leave("other/model")
+    assert consented_mib(NAME) == float("inf")
+    with with_consent({NAME: 3}):
+        assert consented_mib(NAME) == 3
+        assert not has_consent("other/model")
+    assert has_consent("other/model")

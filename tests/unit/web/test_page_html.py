@@ -15,7 +15,7 @@ from lossprism.explorer.core.scenario import OPENING
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.web import page_html, site
-from lossprism.explorer.web.middleware.public_address import KnowsAddress
+from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware
 
 NAMES = ("a", "b")
 FOLDERS = [folder for _, folder, _ in site.PAGES]
@@ -27,7 +27,9 @@ def client(root: str = "") -> TestClient:
         for folder, paths in site.paths_of_pages().items()
     )
     routes = [*itertools.chain.from_iterable(listed)]
-    return TestClient(FastAPI(routes=routes, middleware=[Middleware(KnowsAddress, root)]))
+    return TestClient(
+        FastAPI(routes=routes, middleware=[Middleware(PublicAddressMiddleware, root)])
+    )
 
 
 def page(folder: str) -> str:

@@ -17,9 +17,9 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key
 from lossprism.explorer.web import page_requests, site
-from lossprism.explorer.web.middleware.cancel_on_disconnect import EndsWork
-from lossprism.explorer.web.middleware.public_address import KnowsAddress
-from lossprism.explorer.web.middleware.visitor_key import HEADER, KnowsVisitor
+from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
+from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware
+from lossprism.explorer.web.middleware.visitor_key import HEADER, VisitorKeyMiddleware
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.missing import page as missing
 from tests.loops import in_loop
@@ -41,7 +41,10 @@ def application():
     return application_with(
         served("echo", lambda request: {"got": request}),
         served("whose", lambda request: {"key": own_key()}),
-        middleware=[Middleware(KnowsAddress, "/below"), Middleware(KnowsVisitor)],
+        middleware=[
+            Middleware(PublicAddressMiddleware, "/below"),
+            Middleware(VisitorKeyMiddleware),
+        ],
     )
 
 
@@ -135,7 +138,7 @@ def test_work_ends_when_its_client_leaves(named):
         return until_cancelled(ended, lambda: jobs.step("reading"))
 
     data = {"job": "named"} if named else {}
-    in_loop(leaves_while(EndsWork(application_of(work)), begun, data))
+    in_loop(leaves_while(CancelOnDisconnectMiddleware(application_of(work)), begun, data))
     assert ended.is_set()
 
 
@@ -150,9 +153,9 @@ def test_what_another_waits_for_goes_on_when_one_leaves(monkeypatch):
         return "made"
 
     def waits(request: dict) -> dict:
-        return {"got": jobs.within(lambda: kept.start("both", background), jobs.step)}
+        return {"got": jobs.result_within(lambda: kept.start("both", background), jobs.step)}
 
-    application = KnowsVisitor(EndsWork(application_of(waits)))
+    application = VisitorKeyMiddleware(CancelOnDisconnectMiddleware(application_of(waits)))
     with as_visitor(new_key()):
         other = kept.start("both", background)
     in_loop(leaves_while(application, begun, {}))

@@ -25,7 +25,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import UNSENT
+from lossprism.explorer.runtime.response_memory import UNSENT_BYTES
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import endpoints, gradio_private
@@ -204,19 +204,19 @@ def test_answers_that_nobody_fetches_count_and_are_refused_when_full(hosted, mon
 
         blocks._queue.pending_messages_per_session.clear()
         gc.collect()
-        before = UNSENT.held
+        before = UNSENT_BYTES.held
         (event,) = events(1)
-        one = UNSENT.held - before
+        one = UNSENT_BYTES.held - before
         assert one > 10_000
         assert "cosent" in client.get(f"/{event}").text
         gc.collect()
-        assert UNSENT.held == before
+        assert UNSENT_BYTES.held == before
         monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", str((before + 3.5 * one) / MIB))
         unfetched = events(8)
-        assert UNSENT.held == before + 3 * one
+        assert UNSENT_BYTES.held == before + 3 * one
         assert say("en", "problem.low_memory") in client.get(f"/{unfetched[-1]}").text
         events(gradio_private.UNFETCHED + 1)  # nobody fetches those before them any more
-        assert UNSENT.held <= before + 3 * one
+        assert UNSENT_BYTES.held <= before + 3 * one
     blocks._queue.pending_messages_per_session.clear()
 
 

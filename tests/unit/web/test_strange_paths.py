@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from lossprism.explorer.runtime import downloads
-from lossprism.explorer.runtime.owner_consent import allow_folder, with_leave
+from lossprism.explorer.runtime.owner_consent import allow_folder, with_consent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import locate
 from tests import wire
@@ -115,18 +115,18 @@ def test_no_request_of_a_page_has_a_strange_path_looked_at(page, functions, look
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path.startswith(("/", "~"))])
 def test_a_path_is_looked_at_once_its_owner_agrees(path, looked):
-    with with_leave({}), pytest.raises(Problem) as requested:
+    with with_consent({}), pytest.raises(Problem) as requested:
         locate(path)
     assert (requested.value.about, requested.value.values["name"]) == ("leave", path)
     assert looked == []
-    with with_leave({path: 1}), pytest.raises(Problem) as missing:
+    with with_consent({path: 1}), pytest.raises(Problem) as missing:
         locate(path)
     assert missing.value.about == "encoder"
     assert looked
 
 
 def test_a_file_is_agreed_to_with_its_folder_and_nothing_beside_it(looked):
-    with with_leave({f"/{STRANGE}": 1, "\\\\host\\share": 1}):
+    with with_consent({f"/{STRANGE}": 1, "\\\\host\\share": 1}):
         for outside in (f"/{STRANGE}/a/step-1.safetensors", f"/{STRANGE}/../step-1.safetensors"):
             with pytest.raises(Problem) as requested:
                 locate(outside)
@@ -143,7 +143,7 @@ def test_what_the_app_trained_itself_is_read_without_a_question(tmp_path):
     (own / "out").symlink_to(tmp_path)
     allow_folder(own)
     cases = {"run/model": "encoder", "run/../../model": "leave", "out/model": "leave"}
-    with with_leave({}):
+    with with_consent({}):
         for place, about in cases.items():
             with pytest.raises(Problem) as problem:
                 locate(f"{own}/{place}")

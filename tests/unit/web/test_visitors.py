@@ -36,13 +36,13 @@ from lossprism.explorer.web import health_check, hosted_server_setup_and_cleanup
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.api.request_parsing import for_visitor
-from lossprism.explorer.web.middleware.public_address import KnowsAddress
+from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware
 from lossprism.explorer.web.middleware.visitor_key import (
     COOKIE,
     HEADER,
     HOST_COOKIE,
     NEW,
-    KnowsVisitor,
+    VisitorKeyMiddleware,
     with_headers,
 )
 from lossprism.explorer.web.page_data import Hosted
@@ -464,7 +464,7 @@ def test_of_runs_that_have_ended_the_oldest_leave(pages, runs, monkeypatch):
     first, second = trained(runs), trained(runs)
     checkpoint = runs.root / second / "checkpoints" / "checkpoint-4"
     checkpoint.mkdir(parents=True, exist_ok=True)
-    hosted_server_setup_and_cleanup.drop_old()
+    hosted_server_setup_and_cleanup.delete_expired()
     assert [path.name for path in runs.root.iterdir()] == [second]
     assert first != second
     assert not checkpoint.exists()  # nothing resumes a run that is finished
@@ -479,8 +479,8 @@ def test_what_cannot_be_removed_keeps_nothing_else(pages, runs, monkeypatch, cap
     def broken():
         raise PermissionError(SECRET)
 
-    monkeypatch.setattr(downloads, "drop_old", broken)
-    hosted_server_setup_and_cleanup.drop_old()
+    monkeypatch.setattr(downloads, "delete_expired", broken)
+    hosted_server_setup_and_cleanup.delete_expired()
     assert not at.exists()
     output = capsys.readouterr().err
     assert "PermissionError" in output
@@ -495,7 +495,7 @@ def test_uploads_of_home_stay(pages, runs, monkeypatch):
         digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
         at = uploads.find(digest)
     os.utime(at, (1_000_000.0, 1_000_000.0))
-    hosted_server_setup_and_cleanup.drop_old()
+    hosted_server_setup_and_cleanup.delete_expired()
     assert at.exists()
 
 
@@ -517,7 +517,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     download.write_text("a")
     beside = downloads.place_of(run) / "model.zip"
     beside.write_text("a")
-    hosted_server_setup_and_cleanup.drop_old()
+    hosted_server_setup_and_cleanup.delete_expired()
     assert at.exists()
     assert download.exists()
     assert beside.exists()
@@ -526,7 +526,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     for path in (at, download, beside, runs.root / run / "state.json"):
         os.utime(path, (long_ago, long_ago))
     (runs.root / ".deleted-by-a-process-that-was-killed").mkdir()
-    hosted_server_setup_and_cleanup.drop_old()
+    hosted_server_setup_and_cleanup.delete_expired()
     assert not at.exists()
     assert not download.parent.exists()
     assert not beside.parent.exists()
@@ -544,7 +544,7 @@ def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
     later = time.time() + 10 * 86_400
     for path in dated:
         os.utime(path, (later, later))
-    hosted_server_setup_and_cleanup.drop_old()
+    hosted_server_setup_and_cleanup.delete_expired()
     assert all(path.stat().st_mtime < later - 86_400 for path in dated)  # and leaves in its time
 
 
@@ -584,7 +584,7 @@ def test_the_log_has_no_word_of_a_visitor(runs, capsys):
 # The key
 
 
-APPLICATION = FastAPI(middleware=[Middleware(KnowsVisitor)])
+APPLICATION = FastAPI(middleware=[Middleware(VisitorKeyMiddleware)])
 
 
 @APPLICATION.api_route("/key", methods=["GET", "POST"], response_class=PlainTextResponse)
@@ -660,7 +660,9 @@ def test_a_key_that_was_changed_is_nobodys(client, place):
 )
 def test_an_encrypted_page_without_a_path_has_a_cookie_of_this_host_alone(client, address, name):
     """Another site of the same domain can set the plain name, and not this one."""
-    asking = TestClient(KnowsAddress(APPLICATION, address), base_url="https://inside:7860")
+    asking = TestClient(
+        PublicAddressMiddleware(APPLICATION, address), base_url="https://inside:7860"
+    )
     cookie = asking.get("/key").headers["set-cookie"]
     assert cookie.startswith(f"{name}=")
     assert name == COOKIE or {"Secure", "Path=/"} <= {*cookie.split("; ")}
@@ -670,7 +672,9 @@ def test_an_encrypted_page_without_a_path_has_a_cookie_of_this_host_alone(client
         f"{name}={newer}": newer,
         f"{COOKIE}={earlier}; {HOST_COOKIE}={newer}": newer if name == HOST_COOKIE else earlier,
     }.items():
-        asking = TestClient(KnowsAddress(APPLICATION, address), base_url="https://inside:7860")
+        asking = TestClient(
+            PublicAddressMiddleware(APPLICATION, address), base_url="https://inside:7860"
+        )
         got = asking.get("/key", headers={"cookie": sent})
         assert got.text == kept
 
@@ -743,7 +747,7 @@ def test_following_a_link_or_a_frame_keeps_the_key(client):
 def test_behind_a_proxy_the_page_is_known_by_its_address(monkeypatch):
     """nginx without a header Host requests the configured address."""
     monkeypatch.setenv(HOSTED, "1")
-    key, app = new_key(), KnowsAddress(APPLICATION, "https://example.org:8443/losses")
+    key, app = new_key(), PublicAddressMiddleware(APPLICATION, "https://example.org:8443/losses")
     for origin, text in (("https://example.org:8443", key), ("https://evil.example", "")):
         headers = {"cookie": f"{COOKIE}={key}", "origin": origin}
         answer = TestClient(app, base_url="http://inside:7860").post("/key", headers=headers)

@@ -45,7 +45,7 @@ from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
-from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources.encoders.table_vectors_encoder import is_own
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.web.page_requests import JOBS, served
@@ -237,7 +237,7 @@ def sides_in(request: Json) -> list[Side]:
     """The losses in {sides: [{loss, convention, parameters}]}. Raises Problem for what is none."""
     listed = request.get("sides")
     if not isinstance(listed, list):
-        raise misfit("sides", listed)
+        raise invalid_value("sides", listed)
     if not MIN_LOSSES <= len(listed) <= MAX_LOSSES:
         raise Problem("compare_sides", count=len(listed), least=MIN_LOSSES, most=MAX_LOSSES)
     return [side_in(one, f"sides[{place}]") for place, one in enumerate(listed)]
@@ -246,8 +246,8 @@ def sides_in(request: Json) -> list[Side]:
 def side_in(value: object, where: str) -> Side:
     """Read {loss, convention, parameters}. Raises Problem for anything else."""
     if not isinstance(value, dict) or not isinstance(value.get("loss"), str):
-        raise misfit(where, value)
-    return validation.read(Side, value, where, _READERS, lambda place: misfit(place, value))
+        raise invalid_value(where, value)
+    return validation.read(Side, value, where, _READERS, lambda place: invalid_value(place, value))
 
 
 _READERS: validation.Readers = {
@@ -259,7 +259,7 @@ _READERS: validation.Readers = {
 def _steps_in(request: Json) -> list[int | None]:
     listed = request.get("at", [])
     if not isinstance(listed, list) or len(listed) > MAX_LOSSES:
-        raise misfit("at", listed)
+        raise invalid_value("at", listed)
     steps = [validation.integer(one, f"at[{place}]") for place, one in enumerate(listed)]
     return [one if one >= 0 else None for one in steps]
 
@@ -341,7 +341,7 @@ def _formula(request: Json) -> Differing | SendRows:
     places = [validation.integer(request.get(name), name) for name in ("base", "other")]
     for name, place in zip(("base", "other"), places, strict=True):
         if not 0 <= place < len(scenarios):
-            raise misfit(name, place)
+            raise invalid_value(name, place)
     batch = make_batch(scenario.data, scenario.rules)
     with jobs.in_order(2 * seconds_for(len(batch))):
         base, other = (explore(scenarios[place], batch) for place in places)

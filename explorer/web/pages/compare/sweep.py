@@ -12,7 +12,7 @@ from lossprism.explorer.runtime import validation
 from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.resource_checks import check_cells
 from lossprism.explorer.runtime.response_types import Json, as_answer
-from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.web.pages.compare.experiment_requests import experiment, sides_of
 from lossprism.explorer.web.pages.compare.experiment_response_types import (
     ExperimentSides,
@@ -29,7 +29,7 @@ def _sweep(request: Json, batch: Batch, scenarios: list[Scenario]) -> Experiment
     `SweptCurves` of each loss."""
     along = validation.texts(request.get("along"), "along")
     if len(along) != len(scenarios):
-        raise misfit("along", request.get("along"))
+        raise invalid_value("along", request.get("along"))
     ratios = validation.of_type(bool)(request.get("logarithmic"), "logarithmic")
     points = validation.integer(request.get("points", sweeps.MAX_POINTS), "points")
     # Losses that differ in nothing else are swept once, at the present value of each of them too.

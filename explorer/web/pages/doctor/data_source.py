@@ -6,7 +6,7 @@ from pathlib import Path
 from lossprism.explorer.lab.doctor.dataset_reader import Table, read_given, read_table
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
-from lossprism.explorer.runtime.validation import misfit, one_of
+from lossprism.explorer.runtime.validation import invalid_value, one_of
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
@@ -44,14 +44,14 @@ class Source:
 def read_source(sent: object) -> Source:
     """Read what the page sends; Problem names the entry that does not fit."""
     if not isinstance(sent, dict):
-        raise misfit("source", sent)
+        raise invalid_value("source", sent)
     if one_of(KINDS)(sent.get("kind", "example"), "source.kind") == "example":
         return Source(example=one_of(SETS)(sent.get("example", FIRST_SET), "source.example"))
     texts = {name: sent.get(name, "") for name in ("file", "name", "encoding")}
     columns, header = sent.get("columns") or {}, sent.get("header")
     fits = all(isinstance(text, str) for text in texts.values())
     if not fits or not isinstance(columns, dict) or not isinstance(header, bool | None):
-        raise misfit("source", sent)
+        raise invalid_value("source", sent)
     chosen = tuple((str(role), str(name)) for role, name in columns.items())
     texts["name"] = uploads.name_in(texts)
     return Source("file", "", columns=chosen, header=header, owner=visitor(), **texts)

@@ -37,7 +37,7 @@ from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, S
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import uploads, validation
 from lossprism.explorer.runtime.downloads import Download, new_download
-from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import finite, of_type, one_of, optional
@@ -133,7 +133,7 @@ def _start_looking(source: Source, encoder: str, max_pairs: int) -> Job:
     """Start encoding the pairs, whatever the loss."""
 
     def work(report: Report) -> tuple[Read, Seen]:
-        read = pairs_only(within(lambda: start_reading(source), report))
+        read = pairs_only(result_within(lambda: start_reading(source), report))
         return read, look(read.profile, encoder, max_pairs, report)
 
     return _seen.start((source, visitor(), encoder, max_pairs), work)
@@ -155,7 +155,7 @@ def _take(request: Json) -> Download | Working:
     by_threshold = bool(named) and single_loss(Known(loss=named)).spec.by_threshold
 
     def work(report: Report) -> Path:
-        read = texts_only(within(lambda: start_reading(source), report))
+        read = texts_only(result_within(lambda: start_reading(source), report))
         path = new_download(f"{source.stem}{called}{cleaned_extension(read)}")
         tell = functools.partial(report, "writing")
         return write(read, path, tell, by_threshold=by_threshold)
@@ -176,7 +176,7 @@ def _mine(request: Json) -> Download | Working:
     margin = finite(request.get("margin", USUAL_MARGIN), "margin")
 
     def work(report: Report) -> Path:
-        read = pairs_only(within(lambda: start_reading(source), report))
+        read = pairs_only(result_within(lambda: start_reading(source), report))
         mined = mine(read.profile, encoder, max_pairs, each, margin, report)
         return write_mined(mined, new_download(f"{source.stem}-hard-negatives.tsv"))
 

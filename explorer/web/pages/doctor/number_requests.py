@@ -18,7 +18,7 @@ from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.runtime.validation import misfit, quoted
+from lossprism.explorer.runtime.validation import invalid_value, quoted
 from lossprism.explorer.web.page_requests import JOBS, served
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
@@ -91,7 +91,7 @@ def known_in(request: Json) -> Known:
 def _text(request: Json, name: str) -> str:
     value = request.get(name, "")
     if not isinstance(value, str):
-        raise misfit(name, value)
+        raise invalid_value(name, value)
     return value.strip()
 
 

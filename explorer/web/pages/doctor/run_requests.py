@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.owner_consent import agreed_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
-from lossprism.explorer.runtime.validation import misfit, of_type, one_of
+from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.web.page_requests import Working, answer_when_done, served
 from lossprism.explorer.web.pages.doctor.number_requests import known_in
 
@@ -78,7 +78,7 @@ def _examine_run(request: Json) -> ExaminedRunLog:
     the run, its curves, and what its values and the other's can say about each other."""
     source = request.get("source")
     if not isinstance(source, dict):
-        raise misfit("source", source)
+        raise invalid_value("source", source)
     language, known = language_of(request.get("language")), known_in(request)
     curve, held_out = (of_type(str)(request.get(name, ""), name) for name in ("curve", "held_out"))
     beside = request.get("beside")
@@ -93,7 +93,7 @@ def _examine_run(request: Json) -> ExaminedRunLog:
 def _beside(examined_run: ExaminedRun, beside: object, language: str) -> OtherRun:
     """Return another run, and the comparison of both."""
     if not isinstance(beside, dict) or not isinstance(source := beside.get("source"), dict):
-        raise misfit("beside", beside)
+        raise invalid_value("beside", beside)
     other = examine_run(_log_in(source), known_in(beside))
     compared = run_findings(compare_runs(examined_run, other), language)
     read = run_answer(other, ReadRun, language)
@@ -184,7 +184,7 @@ def _saved_batches(request: Json) -> KeptBatches | Working:
 def _folder_in(request: Json) -> str:
     """A folder of this computer, which the page of a visitor does not read."""
     folder = of_type(str)(request.get("folder"), "folder").strip()
-    if not deployment_policy().reads_places:
+    if not deployment_policy().reads_local_paths:
         raise Problem("kept_hosted")
     if not folder:
         raise Problem("kept_no_folder")

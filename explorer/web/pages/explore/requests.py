@@ -42,9 +42,9 @@ from lossprism.explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, as_answer
-from lossprism.explorer.runtime.validation import misfit, of_type, one_of
+from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
+from lossprism.explorer.web.middleware.host_and_origin import host_is_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
@@ -153,7 +153,7 @@ def _own(name: str) -> Own:
     it cannot be used."""
     own = own_loss.own_loss(name)
     if own is None:
-        raise misfit("name", name)
+        raise invalid_value("name", name)
     with contextlib.suppress(Problem):  # reported below
         own_loss.renew(name)
     file = OwnFile(own.path.name, own.digest, own.read_at, describe_loss(LOSSES[name]))
@@ -162,7 +162,7 @@ def _own(name: str) -> Own:
 
 def _check_host() -> None:
     """Refuse the editor to a page that reached this computer by a name that is not its own."""
-    if not names_this_computer():
+    if not host_is_this_computer():
         raise Problem("own_loss_not_here", about="loss")
 
 
@@ -176,7 +176,7 @@ def _own_text(name: str) -> OwnText:
 def _own_write(request: Json) -> OwnWritten:
     """{name, text, digest: of the text that was changed} → the digest of what stands there now."""
     if not isinstance(request.get("text"), str):
-        raise misfit("text", request.get("text"))
+        raise invalid_value("text", request.get("text"))
     _check_host()
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
@@ -185,7 +185,7 @@ def _own_write(request: Json) -> OwnWritten:
 
 def _newer_batch(request: Json) -> NewerBatch | None:
     """{name: of a saved batch} → the newest one of its training, null where that is it."""
-    if not deployment_policy().reads_places:
+    if not deployment_policy().reads_local_paths:
         raise Problem("kept_hosted")
     newer = newer_batch(of_type(str)(request.get("name"), "name"))
     return None if newer is None else NewerBatch(newer.batch.step, newer.scenario.to_link())

@@ -17,7 +17,7 @@ from lossprism.explorer.runtime import jobs, uploads, validation
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
@@ -193,7 +193,7 @@ def _reader_of(digest: str, name: str, request: Mapping[str, Any]) -> Any:
     if not uploads.is_digest(digest) or uploads.find(digest) is None:
         return None
     if not isinstance(columns, dict | None) or not isinstance(header, bool | None):
-        raise misfit("columns", columns)
+        raise invalid_value("columns", columns)
     chosen = None if columns is None else tuple((str(k), str(v)) for k, v in columns.items())
     return functools.partial(
         _whole, digest, name, chosen, header, str(request.get("encoding") or "")
@@ -228,10 +228,12 @@ def _draw_in(request: Mapping[str, Any], pairs: Pairs) -> Draw:
     """The draw that is asked for: else all that there is, where it can be shown whole."""
     if request.get("draw") is None:
         return USUAL if len(pairs) > EXPLORED_PAIRS else Draw(size=EXPLORED_PAIRS)
-    draw = validation.read(Draw, request["draw"], "draw", DRAW_READERS, lambda at: misfit(at, ""))
+    draw = validation.read(
+        Draw, request["draw"], "draw", DRAW_READERS, lambda at: invalid_value(at, "")
+    )
     for name, (low, high) in RANGES.items():
         if not low <= getattr(draw, name) <= high:
-            raise misfit(f"draw.{name}", getattr(draw, name))
+            raise invalid_value(f"draw.{name}", getattr(draw, name))
     return draw
 
 

@@ -149,7 +149,7 @@ def check(request: dict) -> Checked:
         rate=plan.rate,
         encoder_prompts=starting_model.own_prompts(plan.encoder) if plan.kind == "bi" else {},
         trials=list(offers(plan, runs().remaining_runs())),
-        minutes=quota.time_limit() / 60 if deployment_policy().bounded else None,
+        minutes=quota.time_limit() / 60 if deployment_policy().has_budgets else None,
     )
 
 

@@ -14,7 +14,7 @@ from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, as_answer
-from lossprism.explorer.runtime.validation import misfit, of_type, one_of
+from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from lossprism.explorer.sources.encoders import EMBEDDED
@@ -48,7 +48,7 @@ ENTRIES = {
 def read_plan(chosen: object) -> TrainingPlan:
     """The plan that the page sends, with its data found on the server."""
     if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
-        raise misfit("plan", chosen)
+        raise invalid_value("plan", chosen)
     plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
     if not str(plan.get("encoder", EMBEDDED)).strip():
         raise Problem("training_no_encoder", about="encoder")
@@ -136,7 +136,7 @@ def _uploaded(token: str, where: str) -> str:
     if not token:
         raise Problem("training_no_file")
     if not uploads.is_digest(token):
-        raise misfit(f"data.{where}", token)
+        raise invalid_value(f"data.{where}", token)
     path = uploads.find(token)
     if path is None:
         raise Problem("training_file_gone")
@@ -146,7 +146,7 @@ def _uploaded(token: str, where: str) -> str:
 def uploaded_pairs(chosen: object) -> new_file_evaluation.Unseen:
     """The pairs of an upload, {file: token, name, columns, encoding}."""
     if not isinstance(chosen, dict) or not isinstance(chosen.get("columns") or {}, dict):
-        raise misfit("on", chosen)
+        raise invalid_value("on", chosen)
     columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
     path = _uploaded(str(chosen.get("file") or ""), "file")
     encoding = str(chosen.get("encoding") or "")

@@ -21,7 +21,7 @@ from lossprism.explorer.lab.large.map_and_histogram_figures import (
 )
 from lossprism.explorer.locale import language_of, say
 from lossprism.explorer.runtime.downloads import Download, Text, new_download
-from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import one_of
@@ -53,7 +53,7 @@ def _start_judging(query: LargeQuery) -> Job:
     """Start judging the pairs, whatever the loss, once for all losses."""
 
     def work(report: Report) -> Judged:
-        batch = within(lambda: start_batch(query), report)
+        batch = result_within(lambda: start_batch(query), report)
         return judged(batch, lambda done, total: report("judging", done, total))
 
     return _judged.start((query.source, query.loss_input), work)
@@ -61,8 +61,8 @@ def _start_judging(query: LargeQuery) -> Job:
 
 def _start_remarks(query: LargeQuery) -> Job:
     def work(report: Report) -> tuple[Judged, list]:
-        opened = within(lambda: start_opening(query), report)
-        by = within(lambda: _start_judging(query), report)
+        opened = result_within(lambda: start_opening(query), report)
+        by = result_within(lambda: _start_judging(query), report)
         report("judging", 0, 0)
         return by, remarks_of(opened, query.loss, dict(query.parameters), by)
 
@@ -182,7 +182,7 @@ def _download(query: LargeQuery, what: str, name: str, write: Write) -> Download
     """A table of all pairs: written once, and again where it has left meanwhile."""
 
     def work(report: Report) -> Path:
-        opened = within(lambda: start_opening(query), report)
+        opened = result_within(lambda: start_opening(query), report)
         return write(opened, new_download(name), lambda done, all_: report("writing", done, all_))
 
     return download_when_written(_packed, (query, what), work)

@@ -45,14 +45,14 @@ from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads
-from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.limits import LARGE_CORRECTIONS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import (
     finite,
+    invalid_value,
     label_range,
-    misfit,
     of_type,
     one_of,
     optional,
@@ -134,10 +134,10 @@ def read_query(request: Json) -> LargeQuery:
     loss, _ = as_registered(of_type(str)(request.get("loss", "cosent"), "loss"))
     parameters = request.get("parameters") or {}
     if not isinstance(parameters, dict):
-        raise misfit("parameters", parameters)
+        raise invalid_value("parameters", parameters)
     rules = request.get("rules") or {}
     if not isinstance(rules, dict):
-        raise misfit("rules", rules)
+        raise invalid_value("rules", rules)
     duplicates = one_of(TWINS)(request.get("twins", "keep"), "twins")
     return LargeQuery(
         _source(request.get("source", {})),
@@ -151,7 +151,7 @@ def read_query(request: Json) -> LargeQuery:
 
 def _source(sent: object) -> Source:
     if not isinstance(sent, dict):
-        raise misfit("source", sent)
+        raise invalid_value("source", sent)
     kind = one_of(KINDS)(sent.get("kind", "random"), "source.kind")
     if kind == "random":
         settings = sent.get("random") or {}
@@ -164,7 +164,7 @@ def _source(sent: object) -> Source:
     fits = isinstance(columns, dict) and all(isinstance(v, str) for v in (*texts.values(), encoder))
     header = sent.get("header")
     if not fits or header not in (None, True, False):
-        raise misfit("source", sent)
+        raise invalid_value("source", sent)
     chosen = tuple((str(role), str(name)) for role, name in columns.items())
     return Source(
         kind,
@@ -185,14 +185,14 @@ def _unknown(where: str) -> Problem:
 def _corrections(sent: object) -> tuple[Correction, ...]:
     """Read pairs by their sentences, each with its label; "" where it is left out."""
     if not isinstance(sent, list | tuple) or len(sent) > LARGE_CORRECTIONS:
-        raise misfit("source.corrections", sent)
+        raise invalid_value("source.corrections", sent)
     corrections = []
     for one in sent:
         if not isinstance(one, list | tuple) or len(one) != 3:
-            raise misfit("source.corrections", one)
+            raise invalid_value("source.corrections", one)
         first, second, label = one
         if not all(isinstance(text, str) for text in (first, second, label)):
-            raise misfit("source.corrections", one)
+            raise invalid_value("source.corrections", one)
         corrections.append((first, second, label))
     return tuple(corrections)
 
@@ -203,7 +203,7 @@ def read_window(query: object, shape: tuple[int, int]) -> Window:
     if query is None:
         return Window(0, rows, 0, columns)
     if not isinstance(query, list) or len(query) != 4 or not all(type(at) is int for at in query):
-        raise misfit("window", query)
+        raise invalid_value("window", query)
     top, bottom, left, right = query
     if not (0 <= top < bottom and 0 <= left < right and top < rows and left < columns):
         raise Problem(
@@ -222,7 +222,7 @@ _opened = Jobs(most=3)
 def start_opening(query: LargeQuery) -> Job:
     def work(report: Report) -> LargeSession:
         _check_labels(query, report)
-        batch = within(lambda: start_batch(query), report)
+        batch = result_within(lambda: start_batch(query), report)
         return open_batch(
             batch.under(query.threshold, query.label_range),
             query.loss,
@@ -240,7 +240,7 @@ def _check_labels(query: LargeQuery, report: Report) -> None:
     if source.kind == "random":
         return
     if source.kind == "file":
-        labelled = within(lambda: _reading(source), report).labelled
+        labelled = result_within(lambda: _reading(source), report).labelled
     else:
         labelled = load_pairs(Scenario.from_link(source.link).data).labelled
     if not labelled and (reason := refused(LOSSES[query.loss])):
@@ -253,7 +253,7 @@ def start_batch(query: LargeQuery) -> Job:
     def work(report: Report) -> LargeBatch:
         if not query.source.corrections:
             return _make(query, report)
-        batch = within(lambda: start_batch(query.uncorrected), report)
+        batch = result_within(lambda: start_batch(query.uncorrected), report)
         return corrected(batch, query.source.corrections)
 
     return _batches.start((query.source, query.loss_input), work)
@@ -268,7 +268,7 @@ def _make(query: LargeQuery, report: Report) -> LargeBatch:
         return drawn(source.random, query.loss_input)
     if source.kind == "explore":
         return _from_link(source.link, query.loss_input)
-    read = within(lambda: _reading(source), report)
+    read = result_within(lambda: _reading(source), report)
     must_fit(len(read.labels), pair_limit(query.loss), query.loss, query.loss_input)
     if read.scores is not None and query.loss_input == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
@@ -353,7 +353,7 @@ def _pairs(request: Json) -> PairsPage | Working:
     search, column = str(request.get("search", ""))[:200], str(request.get("column", "gradient"))
     number, falling = request.get("page", 0), bool(request.get("falling", True))
     if type(number) is not int or number < 0:
-        raise misfit("page", number)
+        raise invalid_value("page", number)
     return answer_of(request, lambda found: pairs_page(found, search, column, falling, number))
 
 

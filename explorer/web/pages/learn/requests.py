@@ -22,7 +22,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.runtime.validation import integer, misfit
+from lossprism.explorer.runtime.validation import integer, invalid_value
 from lossprism.explorer.web.page_requests import served
 
 
@@ -71,9 +71,9 @@ def _lesson_in(request: Json) -> tuple[Lesson, int]:
     """The lesson and the place of its step."""
     name, step = request.get("lesson"), integer(request.get("step", 1), "step")
     if not isinstance(name, str) or name not in BY_NAME:
-        raise misfit("lesson", name)
+        raise invalid_value("lesson", name)
     if not 1 <= step <= len(BY_NAME[name].steps):
-        raise misfit("step", step)
+        raise invalid_value("step", step)
     return BY_NAME[name], step - 1
 
 
@@ -84,7 +84,7 @@ def _moment_in(request: Json) -> Moment:
     with jobs.in_turn():
         moments_of_lesson = moments(lesson.name, place)
     if not 0 <= at < len(moments_of_lesson):
-        raise misfit("at", at)
+        raise invalid_value("at", at)
     return moments_of_lesson[at]
 
 
@@ -142,7 +142,7 @@ def _take(request: Json) -> Text:
     seen, pictures = moment.seen, moment.pictures
     drawn = next((one for one in pictures if isinstance(one, Matrix)), None)
     if seen is None or drawn is None:
-        raise misfit("lesson", lesson.name)
+        raise invalid_value("lesson", lesson.name)
     look = look_in(request)
     origin = _sentence(look.get("language", "en"), lesson, place, request.get("at", 0))
     with jobs.in_turn():

@@ -19,9 +19,9 @@ from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.training.run_file_reader import ENDED
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.array_serialization import packed
-from lossprism.explorer.runtime.jobs import within as within_job
+from lossprism.explorer.runtime.jobs import result_within
 from lossprism.explorer.runtime.response_types import Floats, Json
-from lossprism.explorer.runtime.validation import integer, misfit, of_type, one_of, within
+from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
 from lossprism.explorer.web.pages.large.requests import read_query, start_opening
@@ -84,10 +84,10 @@ def _map(request: Json) -> MapAnswer:
     """{example, scene: a link of Explore or "", run: a name or "", large: what the Large page asks
     for, as JSON, or "", method, seed} → the map."""
     method = one_of(METHODS)(request.get("method"), "method")
-    seed = within(*SEEDS)(request.get("seed", 0), "seed")
+    seed = result_within(*SEEDS)(request.get("seed", 0), "seed")
     run = of_type(str)(request.get("run", ""), "run")
     if large := of_type(str)(request.get("large", ""), "large"):
-        session = within_job(lambda: start_opening(read_query(_parsed(large))), jobs.step)
+        session = result_within(lambda: start_opening(read_query(_parsed(large))), jobs.step)
         with jobs.in_turn():
             return _answer(map_of_large_batch(session, method, seed))
     scenario = None if run else scenario_of_link(request)
@@ -101,7 +101,7 @@ def _parsed(large: str) -> Json:
     try:
         return of_type(dict)(json.loads(large), "large")
     except (ValueError, RecursionError):
-        raise misfit("large", large[:SHOWN_LETTERS]) from None
+        raise invalid_value("large", large[:SHOWN_LETTERS]) from None
 
 
 def _answer(sentence_map: SentenceMap) -> MapAnswer:
@@ -133,7 +133,7 @@ def _on_explore(request: Json) -> PairsOnExplore:
     with jobs.in_turn():
         found = explore(resolve(scenario))
         if unknown := [one for one in pairs if not 0 <= one < len(found.batch)]:
-            raise misfit("pairs", unknown[0])
+            raise invalid_value("pairs", unknown[0])
         view = dataclasses.replace(
             scenario.view, step=None, pinned=cell_of_pairs(found, pairs), marked=tuple(pairs)
         )

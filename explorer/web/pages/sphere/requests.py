@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json
-from lossprism.explorer.runtime.validation import misfit, within
+from lossprism.explorer.runtime.validation import invalid_value, within
 from lossprism.explorer.sources.random_batch import LABELS
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.requests import side_in
@@ -63,7 +63,7 @@ def _film(request: Json) -> Filmed:
     points = placed(chosen)
     batch = points.batch
     if any(move.point >= len(batch.needed_vectors) for move in steps.moves):
-        raise misfit("steps.moves", max(move.point for move in steps.moves))
+        raise invalid_value("steps.moves", max(move.point for move in steps.moves))
     positive = zip(
         batch.first[batch.positive].tolist(), batch.second[batch.positive].tolist(), strict=True
     )
@@ -104,7 +104,7 @@ def _curves(filmed: Film) -> dict[str, Floats]:
 def _sides_in(request: Json) -> list[Side]:
     listed = request.get("sides")
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_SIDES:
-        raise misfit("sides", listed)
+        raise invalid_value("sides", listed)
     return [side_in(one, f"sides[{place}]") for place, one in enumerate(listed)]
 
 
@@ -115,19 +115,19 @@ def _start_in(request: Json) -> Start:
 def _steps_in(request: Json) -> Steps:
     steps = validation.read(Steps, request.get("steps", {}), "steps", _READERS, _unknown)
     if any(move.step > steps.count for move in steps.moves):
-        raise misfit("steps.moves", max(move.step for move in steps.moves))
+        raise invalid_value("steps.moves", max(move.step for move in steps.moves))
     return steps
 
 
 def _unknown(place: str) -> Problem:
-    return misfit(place, place)
+    return invalid_value(place, place)
 
 
 def _moves(value: Any, where: str) -> tuple[Move, ...]:
     """Read four whole numbers a move: step, point, and two angles."""
     numbers = validation.of_type(list, tuple)(value, where)
     if len(numbers) % 4 or len(numbers) > 4 * MAX_MOVES:
-        raise misfit(where, value)
+        raise invalid_value(where, value)
     step, point = within(0, STEPS[1]), within(0, starting_points.MAX_POINTS - 1)
     around, down = within(0, 360 * TENTHS), within(0, 180 * TENTHS)
     readers = (step, point, around, down) * (len(numbers) // 4)

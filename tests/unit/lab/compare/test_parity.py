@@ -379,5 +379,5 @@ def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
 def test_it_ends_when_the_client_has_left():
     left = threading.Event()
     left.set()
-    with jobs.until_left(left), jobs.job(), pytest.raises(jobs.Cancelled):
+    with jobs.cancelled_when(left), jobs.job(), pytest.raises(jobs.Cancelled):
         parity(BATCH, {"cosent": LOSSES["cosent"]})

@@ -334,10 +334,10 @@ def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(runs, file, monkeypat
         assert runs.listed() == []
         with raises_problem("training_no_run"):
             runs.status(broken.name)
-    runs.drop_old()
+    runs.delete_expired()
     assert broken.path.exists()
     os.utime(broken.path / "state.json", (1e6, 1e6))
-    runs.drop_old()
+    runs.delete_expired()
     assert not broken.path.exists()
     with as_visitor(key):
         assert [status.id for status in runs.listed()] == [whole]

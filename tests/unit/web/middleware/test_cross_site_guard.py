@@ -13,7 +13,11 @@ from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
 from lossprism.explorer.web.middleware.accepted_host_names import HostNames, accepted_names
-from lossprism.explorer.web.middleware.cross_site_guard import FRAMES, Guard, frame_ancestors
+from lossprism.explorer.web.middleware.cross_site_guard import (
+    FRAMES,
+    CrossSiteGuardMiddleware,
+    frame_ancestors,
+)
 
 HERE = "127.0.0.1:7860"
 PAGES = ["/", "/compare", "/doctor", "/large", "/finetune"]
@@ -51,7 +55,9 @@ class Reached:
 
 
 def client(names: HostNames | None = None, root: str = "") -> TestClient:
-    guarded = Guard(Reached(), names or accepted_names("127.0.0.1", environment={}), PAGES, root)
+    guarded = CrossSiteGuardMiddleware(
+        Reached(), names or accepted_names("127.0.0.1", environment={}), PAGES, root
+    )
     return TestClient(guarded, base_url=f"http://{HERE}")
 
 

@@ -7,19 +7,19 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from lossprism.explorer.web.middleware.host_and_origin import KnowsHost, names_this_computer
+from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware, host_is_this_computer
 
-APPLICATION = FastAPI(middleware=[Middleware(KnowsHost)])
+APPLICATION = FastAPI(middleware=[Middleware(HostMiddleware)])
 
 
 @APPLICATION.get("/thread")
 def found_in_a_thread() -> bool:
-    return names_this_computer()
+    return host_is_this_computer()
 
 
 @APPLICATION.get("/loop")
 async def found_in_the_loop() -> bool:
-    return names_this_computer()
+    return host_is_this_computer()
 
 
 def answered(host: str) -> bool:
@@ -50,4 +50,4 @@ def test_other_names_are_not(host):
 
 
 def test_without_a_request_it_is_this_computer():
-    assert names_this_computer()
+    assert host_is_this_computer()

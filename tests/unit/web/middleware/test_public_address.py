@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from gradio.route_utils import get_root_url
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
-from lossprism.explorer.web.middleware.visitor_key import KnowsVisitor
+from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
+from lossprism.explorer.web.middleware.visitor_key import VisitorKeyMiddleware
 
 PUBLIC = "https://example.org/losses"
 CLAIMS = {
@@ -24,7 +24,7 @@ CLAIMS = {
 
 
 def client_of(address: str) -> TestClient:
-    kept = [Middleware(KnowsAddress, address), Middleware(KnowsVisitor)]
+    kept = [Middleware(PublicAddressMiddleware, address), Middleware(VisitorKeyMiddleware)]
     app = FastAPI(middleware=kept)
     app.root_path = address  # as Gradio does it
 

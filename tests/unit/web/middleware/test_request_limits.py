@@ -18,10 +18,13 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.health_check import state_of_page
-from lossprism.explorer.web.hosted_server_setup_and_cleanup import allow_connections, answer_soon
+from lossprism.explorer.web.hosted_server_setup_and_cleanup import (
+    allow_connections,
+    shorten_thread_switches,
+)
 from lossprism.explorer.web.middleware import request_limits
 from lossprism.explorer.web.middleware.asgi_messages import Message
-from lossprism.explorer.web.middleware.request_limits import Bounded, Line
+from lossprism.explorer.web.middleware.request_limits import Line, RequestLimitsMiddleware
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.asgi_server import served
 from tests.loops import in_loop
@@ -30,7 +33,7 @@ from tests.loops import in_loop
 @pytest.fixture
 def application(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
-    made = FastAPI(middleware=[Middleware(Bounded)])
+    made = FastAPI(middleware=[Middleware(RequestLimitsMiddleware)])
 
     @made.post("/length")
     async def length(request: Request) -> int:
@@ -265,7 +268,7 @@ def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def all_of_them() -> list[int]:
-        bounded, statuses = request_limits.Bounded(app), []
+        bounded, statuses = request_limits.RequestLimitsMiddleware(app), []
 
         async def send(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -320,7 +323,7 @@ def test_as_many_connections_as_the_system_lets(monkeypatch, now, wanted):
 def test_a_thread_that_only_counts_keeps_no_other_waiting_for_long():
     before = sys.getswitchinterval()
     try:
-        answer_soon()
+        shorten_thread_switches()
         assert sys.getswitchinterval() < before / 4
     finally:
         sys.setswitchinterval(before)

@@ -11,8 +11,11 @@ from starlette.responses import Response, StreamingResponse
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import UNSENT
-from lossprism.explorer.web.middleware.response_streaming import PIECE_BYTES, SendsInPieces
+from lossprism.explorer.runtime.response_memory import UNSENT_BYTES
+from lossprism.explorer.web.middleware.response_streaming import (
+    PIECE_BYTES,
+    ResponseStreamingMiddleware,
+)
 
 BODY = bytes(range(256)) * (5 * MIB // 2 // 256) + b"the end"
 
@@ -25,7 +28,7 @@ def sent_by(app, path: str, stop_after: int | None = None) -> tuple[list[dict], 
 
     async def send(message) -> None:
         messages.append(message)
-        held.append(UNSENT.held)
+        held.append(UNSENT_BYTES.held)
         if stop_after is not None and len(messages) > stop_after:
             raise OSError("nobody reads")
 
@@ -35,7 +38,7 @@ def sent_by(app, path: str, stop_after: int | None = None) -> tuple[list[dict], 
 
     scope = {"type": "http", "path": path, "method": "GET"}
     with ThreadPoolExecutor(1) as apart:  # this thread may have a loop already
-        apart.submit(asyncio.run, SendsInPieces(app)(scope, receive, send)).result()
+        apart.submit(asyncio.run, ResponseStreamingMiddleware(app)(scope, receive, send)).result()
     return messages, held
 
 
@@ -62,19 +65,19 @@ def test_it_arrives_whole_in_pieces_of_which_the_last_one_ends_it(app, path, who
     assert [one.get("more_body", False) for one in bodies] == [True] * (len(bodies) - 1) + [False]
     # A page's is counted where it is made (`explorer.web.page_requests.sent`).
     assert max(held) == (len(BODY) if app is of_gradio else 0)
-    assert UNSENT.held == 0
+    assert UNSENT_BYTES.held == 0
 
 
 def test_what_does_not_fit_beside_others_is_not_sent(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", "4")
-    UNSENT.take(2 * MIB)
+    UNSENT_BYTES.take(2 * MIB)
     try:
         with pytest.raises(Problem):
             sent_by(of_gradio, "/gradio_api/queue/data")
-        assert UNSENT.held == 2 * MIB
+        assert UNSENT_BYTES.held == 2 * MIB
     finally:
-        UNSENT.let_go(2 * MIB)
+        UNSENT_BYTES.release(2 * MIB)
     messages, _ = sent_by(of_gradio, "/gradio_api/queue/data")
     assert messages[-1]["more_body"] is False
 
@@ -82,4 +85,4 @@ def test_what_does_not_fit_beside_others_is_not_sent(monkeypatch):
 def test_what_nobody_reads_to_its_end_counts_no_longer():
     with pytest.raises(OSError, match="nobody reads"):
         sent_by(of_gradio, "/gradio_api/queue/data", stop_after=3)
-    assert UNSENT.held == 0
+    assert UNSENT_BYTES.held == 0

@@ -84,7 +84,7 @@ def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     answer = agreed("examine_run", empty["folder"], source=empty)
     assert answer["error"]["key"] == "problem.run_missing"
     monkeypatch.setattr(
-        run_requests, "deployment_policy", lambda: DeploymentPolicy(reads_places=False)
+        run_requests, "deployment_policy", lambda: DeploymentPolicy(reads_local_paths=False)
     )
     assert ASK["examine_run"]({"source": source})["error"]["key"] == "problem.kept_hosted"
 
@@ -113,7 +113,7 @@ def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
     ):
         assert agreed("kept", folder)["error"]["key"] == f"problem.{key}"
     monkeypatch.setattr(
-        run_requests, "deployment_policy", lambda: DeploymentPolicy(reads_places=False)
+        run_requests, "deployment_policy", lambda: DeploymentPolicy(reads_local_paths=False)
     )
     assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"
 
