@@ -131,7 +131,7 @@ def test_what_is_kept_is_looked_through_once_much_has_come(monkeypatch):
     """And not for each of many small files."""
     looks = []
     monkeypatch.setattr(uploads, "prune", lambda: looks.append(1))
-    monkeypatch.setattr(uploads, "_came", 0)
+    monkeypatch.setattr(uploads, "_bytes_since_scan", 0)
     monkeypatch.setattr(uploads, "BYTES_BETWEEN_SCANS", 1000)
     for number in range(20):
         uploads.put(bytes([number]) * 100, "f.csv")
