@@ -1,5 +1,6 @@
 // The state of a page that stands in its address as a whole.
 import { History } from "./browser_history.js";
+import { exampleInLanguage } from "./example_in_language.js";
 import { Bus } from "./page_events_and_jobs.js";
 import * as link from "./state_link.js";
 import { Store } from "./state_store.js";
@@ -29,8 +30,15 @@ export class LinkedPage extends Bus {
     await this.history.revisit();
   }
 
+  /** What opens without an address: the example in the reader's language, on a page that has one. */
+  get opening() {
+    const { example } = this.store.usual;
+    const chosen = exampleInLanguage(example);
+    return chosen === example ? {} : { example: chosen };
+  }
+
   written() {
-    return { text: link.written(this.store) };
+    return { text: link.written(this.store, Object.keys(this.opening)) };
   }
 
   /** @type {(text: string) => object} The state that an address has. */
@@ -40,7 +48,7 @@ export class LinkedPage extends Bus {
 
   /** @param {string} text */
   open(text) {
-    this.store.reset(this.read(text));
+    this.store.reset({ ...this.read(text), ...(text ? {} : this.opening) });
     this.publish("state");
     this.ask();
     return true;
