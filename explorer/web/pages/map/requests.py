@@ -21,7 +21,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.jobs import result_within
 from lossprism.explorer.runtime.response_types import Floats, Json
-from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of
+from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
 from lossprism.explorer.web.pages.large.requests import read_query, start_opening
@@ -84,7 +84,7 @@ def _map(request: Json) -> MapAnswer:
     """{example, scene: a link of Explore or "", run: a name or "", large: what the Large page asks
     for, as JSON, or "", method, seed} → the map."""
     method = one_of(METHODS)(request.get("method"), "method")
-    seed = result_within(*SEEDS)(request.get("seed", 0), "seed")
+    seed = within(*SEEDS)(request.get("seed", 0), "seed")
     run = of_type(str)(request.get("run", ""), "run")
     if large := of_type(str)(request.get("large", ""), "large"):
         session = result_within(lambda: start_opening(read_query(_parsed(large))), jobs.step)
