@@ -23,7 +23,7 @@
   // A hand has the range of the slider with its first movement.
   const touched = async () => {
     slide(400);
-    while (page.leverRange && !page.leverRange.covers("scale")) await wait(5);
+    while (page.sliderPreview && !page.sliderPreview.covers("scale")) await wait(5);
     await still();
   };
   const still = async () => { while (page.flying || page.waiting) await wait(5); };

@@ -83,7 +83,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         **{(page, "loss"): ["cosent+angle"] for page in ("explore", "compare", "finetune")},
         ("explore", "statistics"): [{"data": FEW}],
         ("explore", "spread"): [{**few, "file": None}, {"scenario": from_file, **of_file}],
-        ("explore", "lever_range"): [{**few, "parameter": "scale"}],
+        ("explore", "slider_preview"): [{**few, "parameter": "scale"}],
         ("explore", "sweep"): [{**few, "parameter": "scale"}],
         ("explore", "trials"): [{"scenario": {}, "parameter": "scale"}],
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],

@@ -17,7 +17,7 @@ from tests.browser.reading import PAGE, choose, loss_shown, redrawn, slider, sti
 
 pytestmark = pytest.mark.browser
 
-RANGE = f"{PAGE}.leverRange"
+RANGE = f"{PAGE}.sliderPreview"
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_range_comes_once_and_is_drawn_before_the_answer(far: Page) -> None:
     assert len(answered) >= 2
     assert set(answered[:-1]) == {at_hand[-1][1]}
     assert far.evaluate(f"{PAGE}.moving") is None
-    assert requests.count("lever_range") == 1
+    assert requests.count("slider_preview") == 1
     scale = far.evaluate(f"{PAGE}.scenario.parameters.scale")
     assert float(slider(far, "scale")[1].first.input_value()) == scale
     exact = explore(Scenario(loss="cosent", parameters=(("scale", scale),))).loss

@@ -24,7 +24,7 @@ from lossprism.explorer.lab.single_pass_sweep import HELD_MIB, held_mib
 from lossprism.explorer.runtime.hosted_budgets import BUDGETS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, MIB
 from lossprism.explorer.web.pages.compare.experiment_requests import CELL_BYTES as VARIED_BYTES
-from lossprism.explorer.web.pages.compare.sweep import SINGLY
+from lossprism.explorer.web.pages.compare.experiment_requests import SINGLY
 from tests import warm
 
 pytestmark = [

@@ -73,7 +73,7 @@ PLAN = {
 
 # Functions that know only what stands in the request itself, or what is of whoever asks.
 OWN_ONLY = {
-    "explore": "explore lever_range chart link open_link statistics sweep trials second_opinion "
+    "explore": "explore slider_preview chart link open_link statistics sweep trials second_opinion "
     "own own_text own_write newer_batch loss forget look cancel",
     "compare": "compare chart formula parity sweep mechanics precision what_if collapse landscape "
     "link scene_link open_link loss forget look cancel",

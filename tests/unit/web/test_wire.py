@@ -59,7 +59,7 @@ from lossprism.explorer.web.pages.explore import request_scenario, uploaded_file
 from lossprism.explorer.web.pages.explore import requests as exploring
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
-from lossprism.explorer.web.pages.explore.slider_preview import LeverRange
+from lossprism.explorer.web.pages.explore.slider_preview import SliderPreview
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
@@ -230,7 +230,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("read_file", file, uploaded_file_batches.FileUndecided)
     server.ask("read_file", {"name": "a.csv", "file": "gone"}, uploaded_file_batches.SendFile)
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
-    server.ask("spread", {"scenario": {"data": small}}, uploaded_file_batches.OverBatches)
+    server.ask("spread", {"scenario": {"data": small}}, exploring.OverBatches)
     opened = server.ask(
         "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
     )
@@ -247,8 +247,8 @@ def test_explore(pages, tmp_path, monkeypatch):
         server.ask("sweep", swept, exploring.Swept)
     for view in ({}, {"facet": "weight"}, {"facet": "mask"}):
         moved = {"scenario": {"data": FEW, "view": view}, "parameter": "scale"}
-        server.ask("lever_range", moved, LeverRange)
-    server.ask("lever_range", {**named, "parameter": "scale"}, request_scenario.SendRows)
+        server.ask("slider_preview", moved, SliderPreview)
+    server.ask("slider_preview", {**named, "parameter": "scale"}, request_scenario.SendRows)
     opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
     server.ask("second_opinion", opinion, exploring.Opinion)
     monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])

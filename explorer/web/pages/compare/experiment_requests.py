@@ -5,13 +5,15 @@ it. A problem of one loss leaves the others as they are.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Hashable, Sequence
 
 import torch
 
 from lossprism.explorer.core.batch import Batch, make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab import parameter_sweep as sweeps
 from lossprism.explorer.lab.compare import batch_change_effects as changes
 from lossprism.explorer.lab.compare import batch_splitting_methods as batch_mechanics
 from lossprism.explorer.lab.compare import floating_point_precision as types
@@ -24,6 +26,7 @@ from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.resource_checks import check_cells, check_matrices
 from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.experiment_response_types import (
     Averaged,
@@ -37,12 +40,16 @@ from lossprism.explorer.web.pages.compare.experiment_response_types import (
     Pieces,
     PreciseRow,
     PreciseRows,
+    SweptCurves,
 )
 from lossprism.explorer.web.pages.compare.requests import scenarios_in
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows
+from lossprism.losses import LOSSES
 
 # Rows and columns of a matrix that are drawn.
 MAX_CELLS = 256
+# Points of the curve of a loss that cannot be run at all values at once.
+SINGLY = 41
 
 Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides | Landscapes]
 
@@ -193,7 +200,70 @@ def _landscape(_request: Json, batch: Batch, scenarios: list[Scenario]) -> Lands
         return landscapes(scenarios, "", batch)
 
 
+# ---- Along a parameter
+
+
+def _sweep(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+    """{along: the parameter of each loss, "" for one that stays as it is, logarithmic, points} →
+    `SweptCurves` of each loss."""
+    along = validation.texts(request.get("along"), "along")
+    if len(along) != len(scenarios):
+        raise invalid_value("along", request.get("along"))
+    ratios = validation.of_type(bool)(request.get("logarithmic"), "logarithmic")
+    points = validation.integer(request.get("points", sweeps.MAX_POINTS), "points")
+    # Losses that differ in nothing else are swept once, at the present value of each of them too.
+    keys = [_besides(scenario, name) for scenario, name in zip(scenarios, along, strict=True)]
+    present = [_present(scenario, name) for scenario, name in zip(scenarios, along, strict=True)]
+    swept = {key for key, name in zip(keys, along, strict=True) if name}
+    check_cells(len(batch), len(swept) * points)
+    done: dict[Hashable, SweptCurves] = {}
+    places = iter(range(len(scenarios)))
+
+    def find(scenario: Scenario) -> SweptCurves | None:
+        place = next(places)
+        name, key = along[place], keys[place]
+        if name and key not in done:
+            also = [value for value, other in zip(present, keys, strict=True) if other == key]
+            how = {"points": points, "logarithmic": ratios, "singly": SINGLY, "also": also}
+            done[key] = _curves(sweeps.curves(scenario, name, batch=batch, **how))
+        return done[key] if name else None
+
+    return ExperimentSides(sides_of(scenarios, batch, find))
+
+
+def _besides(scenario: Scenario, name: str) -> Hashable:
+    """Everything of a loss but its value of this parameter."""
+    others = frozenset(item for item in scenario.parameters if item[0] != name)
+    return scenario.loss, scenario.convention, others, name
+
+
+def _present(scenario: Scenario, name: str) -> object:
+    """The present value of this parameter, None where the loss has none."""
+    spec = LOSSES.get(scenario.loss)
+    usual = {one.name: one.default for one in (() if spec is None else spec.parameters)}
+    return dict(scenario.parameters).get(name, usual.get(name))
+
+
+def _curves(curves: sweeps.Curves) -> SweptCurves:
+    lines = ("loss", "gradient", "effective", "hardest", "suspects", "over_scale")
+    return as_answer(
+        SweptCurves,
+        curves,
+        values=packed(torch.tensor(curves.values)),
+        band=curves.band
+        and [packed(torch.tensor(edge)) for edge in zip(*curves.band, strict=True)],
+        **{name: _line(getattr(curves, name)) for name in lines},
+    )
+
+
+def _line(values: Sequence[float | None] | None) -> str | None:
+    """A curve, NaN where it has no value; None where it has none at all."""
+    known = [math.nan if value is None else value for value in values or ()]
+    return None if all(map(math.isnan, known)) else packed(torch.tensor(known))
+
+
 EXPERIMENTS = [
+    experiment("sweep", _sweep),
     experiment("mechanics", _mechanics),
     experiment("precision", _precision),
     experiment("what_if", _what_if),

@@ -3,7 +3,7 @@
 import { Tabs } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { FoldedOptions } from "./section_options.js";
+import { FoldedOptions } from "./folding_section.js";
 import { WhatIf } from "./vary/batch_changes.js";
 import { Collapse } from "./vary/collapse.js";
 import { LandscapeExperiment } from "./vary/landscape.js";

@@ -1,9 +1,14 @@
-// A section that is filled only while it is open; which are open, the page knows.
+// Sections that are filled only while they are open, and options that are folded where a question has chosen them.
 import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("../../kit/types").Children} Children */
+/** @typedef {{ page: import("./state.js").ComparePage, children?: Children }} Properties */
 
 /**
- * @param {{ page: import("./state.js").ComparePage, name: string, title: import("../../kit/types").Children,
- *   id?: string, kind?: string, content: () => import("../../kit/types").Children }} properties
+ * A section by its name, under which the page knows whether it is open.
+ * @param {{ page: import("./state.js").ComparePage, name: string, title: Children, id?: string, kind?: string,
+ *   content: () => Children }} properties
  */
 export function FoldingSection({ page, name, title, id, kind = "lp-more", content }) {
   page.observe("unfolded");
@@ -14,4 +19,22 @@ export function FoldingSection({ page, name, title, id, kind = "lp-more", conten
     h("summary", title),
     open ? content() : null,
   );
+}
+
+/**
+ * The first options of a section, which a click on their title shows; then the others follow.
+ * @param {Properties & { section: string }} properties
+ */
+export function FoldedOptions({ page, section, children }) {
+  if (section !== page.answering) return children;
+  return h(FoldingSection, { page, name: "options", title: say("compare.options"), content: () => children });
+}
+
+/**
+ * The bar of an experiment's own options.
+ * @param {Properties & { kind?: string }} properties
+ */
+export function ExperimentOptions({ page, kind = "", children }) {
+  page.observe("unfolded");
+  return page.showsOptions("vary") ? h("div", { class: `lp-bar ${kind}`.trim() }, children) : null;
 }

@@ -8,7 +8,7 @@ import { isDark } from "../../kit/theme.js";
 import { pictureView } from "../../kit/trace_step_view.js";
 import { language, say } from "../../kit/words.js";
 import { SaveButtons } from "./downloads.js";
-import { FoldedOptions } from "./section_options.js";
+import { FoldedOptions } from "./folding_section.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ page: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */

@@ -10,10 +10,9 @@ from lossprism.explorer.web.pages.compare.experiment_requests import EXPERIMENTS
 from lossprism.explorer.web.pages.compare.parity_request import PARITY
 from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
 from lossprism.explorer.web.pages.compare.state_entries import BARS, SECTIONS, compare_table
-from lossprism.explorer.web.pages.compare.sweep import SWEEP
 from lossprism.explorer.web.pages.explore.requests import TAKE
 
-SERVED = [*requests.SERVED, PARITY, SWEEP, *EXPERIMENTS, TAKE]
+SERVED = [*requests.SERVED, PARITY, *EXPERIMENTS, TAKE]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ import { counted, percent, read, show as written } from "../../kit/number_format
 import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say, wordOf } from "../../kit/words.js";
-import { agreementWords, opposedWords } from "./loss_sum_sentences.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../wire").PartSeen} PartSeen */
@@ -114,6 +113,25 @@ function Agreement({ page, found }) {
       : null,
   );
 }
+
+/**
+ * How far the gradients of two parts agree; of more a table says it.
+ * @type {(parts: Parts["parts"], cosines: Parts["cosines"]) => string}
+ */
+export function agreementWords(parts, cosines) {
+  if (parts.length !== 2) return parts.length > 2 ? say("ui.parts.cosines") : "";
+  const [first, second] = parts.map(({ name }) => wordOf(name));
+  const value = read(cosines[0][1]);
+  if (value === null || Number.isNaN(value)) return say("ui.parts.no_cosine", { first, second });
+  return say("ui.parts.cosine", { first, second, value: written(value, 3) });
+}
+
+/**
+ * On how many of all pairs the parts pull against each other, and which share of their pull that undoes.
+ * @type {(count: number, all: number, undone: number) => string}
+ */
+export const opposedWords = (count, all, undone) =>
+  count ? say("ui.parts.opposed", { count, all, share: percent(undone) }) : say("ui.parts.none_opposed");
 
 /** @param {Pick<Parts, "parts" | "cosines">} properties */
 const Cosines = ({ parts, cosines }) =>

@@ -13,7 +13,7 @@ from lossprism.explorer.core.explore import Exploration, explore, seconds_for
 from lossprism.explorer.core.label_disagreement import contradictions
 from lossprism.explorer.core.remarks import Statistics, statistics
 from lossprism.explorer.core.resolved_scenario import registered, resolve
-from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.export.code import KINDS, Code, packed
 from lossprism.explorer.export.csv import (
@@ -35,6 +35,12 @@ from lossprism.explorer.lab.saved_batches import newer_batch
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
 from lossprism.explorer.lab.training.run_control import default_runs
+from lossprism.explorer.lab.variation_over_batches import (
+    COUNT,
+    batches_of_file,
+    over_batches,
+    random_batches,
+)
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.downloads import Text
@@ -44,6 +50,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.sources.encoders import locate
+from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.middleware.host_and_origin import host_is_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
@@ -58,8 +65,8 @@ from lossprism.explorer.web.pages.explore.request_scenario import (
     scenario_link,
     skipped_rows,
 )
-from lossprism.explorer.web.pages.explore.slider_preview import lever_range
-from lossprism.explorer.web.pages.explore.uploaded_file_batches import read_file, spread, whole_file
+from lossprism.explorer.web.pages.explore.slider_preview import slider_preview
+from lossprism.explorer.web.pages.explore.uploaded_file_batches import read_file, whole_file
 from lossprism.losses import LOSSES
 
 
@@ -126,6 +133,13 @@ class Opinion:
 
     model: str
     fitting: list[float]
+
+
+@dataclass(frozen=True)
+class OverBatches:
+    """The figures of the strip over many batches: of each its name and a value for each batch."""
+
+    figures: dict[str, list[Real]]
 
 
 def _explore(request: Json) -> Explored | Unexplored | SendRows:
@@ -195,6 +209,24 @@ def _statistics(request: Json) -> Statistics:
     """The scenario → correlation and Kolmogorov–Smirnov test of its batch, on demand."""
     scenario = Scenario.from_json(request)
     return statistics(make_batch(scenario.data, scenario.rules))
+
+
+def _spread(request: Json) -> OverBatches:
+    """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
+    like the scenario's: of a file drawn the same way, random ones of the next seeds."""
+    scenario = Scenario.from_json(request.get("scenario"))
+    with jobs.in_turn():
+        figures = over_batches(scenario, _batches(scenario.data, request))
+    return OverBatches({name: json_numbers(values) for name, values in figures.items()})
+
+
+def _batches(data: Data, request: Json) -> list[Pairs]:
+    if data.source == "random":
+        return random_batches(data)
+    pairs = whole_file(request, data)
+    if pairs is None or not data.reading.draw.size:
+        raise Problem("no_batches")
+    return batches_of_file(pairs, data.reading.draw, COUNT)
 
 
 def _sweep(request: Json) -> Swept:
@@ -310,8 +342,8 @@ SERVED = [
     served("own_write", _own_write),
     served("newer_batch", _newer_batch),
     served("statistics", _statistics),
-    served("spread", spread),
-    served("lever_range", lever_range),
+    served("spread", _spread),
+    served("slider_preview", slider_preview),
     served("sweep", _sweep),
     served("trials", _trials, keeps=True),
     served("second_opinion", _second_opinion),

@@ -9,7 +9,7 @@ const LARGEST = 253;
 const NOT_A_NUMBER = 254;
 const MASKED = 255;
 
-export class LeverRange {
+export class SliderPreview {
   /** @param {import("./state.js").ExplorePage} page */
   constructor(page) {
     this.page = page;
@@ -36,7 +36,7 @@ export class LeverRange {
     // A kept range of colours may be narrower than a step of the bytes.
     if (!isNumber || scenario.view.colour_range || "value" in picture.steps[picture.chosen]) return;
     this.requestedKey = key;
-    const answer = await sent.ask({ scenario, parameter: name }, server.lever_range);
+    const answer = await sent.ask({ scenario, parameter: name }, server.slider_preview);
     if (this.requestedKey !== key) return;
     this.requestedKey = "";
     const stops = (answer.stops ?? []).map(({ value, cells: { low, high, data }, mask }) => ({

@@ -13,13 +13,13 @@ from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batc
 
 
 @dataclass(frozen=True)
-class LeverRange:
+class SliderPreview:
     """The stops of a lever, by value; none if the matrix is too large to send so often."""
 
     stops: list[LeverStop]
 
 
-def lever_range(request: Json) -> LeverRange | SendRows:
+def slider_preview(request: Json) -> SliderPreview | SendRows:
     """{scenario, parameter, rows?: name of its rows} → what is drawn while the lever moves, at
     several values over its range. Each takes its turn and its time as a question of its own."""
     scenario = scenario_in(request)
@@ -35,6 +35,6 @@ def lever_range(request: Json) -> LeverRange | SendRows:
     least = stop(parameter.minimum)
     points = min(STOPS, RANGE_CELLS // max(1, least.cells.rows * least.cells.columns))
     if points < MIN_STOPS:
-        return LeverRange([])
+        return SliderPreview([])
     values = {as_typed(value, parameter) for value in spread(parameter, points)}
-    return LeverRange([least, *(stop(value) for value in sorted(values - {least.value}))])
+    return SliderPreview([least, *(stop(value) for value in sorted(values - {least.value}))])

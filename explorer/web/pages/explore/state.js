@@ -15,7 +15,7 @@ import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { store as keep } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
-import { LeverRange } from "./slider_preview.js";
+import { SliderPreview } from "./slider_preview.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -60,8 +60,8 @@ export class ExplorePage extends BatchPage {
       changed: () => this.tellBusy(this.requests),
     });
     this.sent = new SentRows();
-    this.leverRange = new LeverRange(this);
-    /** @type {ReturnType<LeverRange["cells"]>} */
+    this.sliderPreview = new SliderPreview(this);
+    /** @type {ReturnType<SliderPreview["cells"]>} */
     this.moving = null; // cells that are drawn until the picture of the slider's value is here
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.typing = undefined; // what is typed in the table has not been asked yet
@@ -244,8 +244,8 @@ export class ExplorePage extends BatchPage {
   /** @type {(name: string, value: import("../../wire").Setting) => void} */
   setParameter(name, value) {
     this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
-    this.leverRange.fetch(name);
-    this.moving = this.leverRange.cells();
+    this.sliderPreview.fetch(name);
+    this.moving = this.sliderPreview.cells();
     if (this.moving) this.publish("moving");
   }
 
@@ -321,7 +321,7 @@ export class ExplorePage extends BatchPage {
       this.publish("batch");
     }
     this.picture = answer.picture ?? null;
-    this.moving = this.leverRange.cells();
+    this.moving = this.sliderPreview.cells();
     this.publish("picture");
     this.drawn += 1;
   }

@@ -6,16 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lossprism.explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
-from lossprism.explorer.lab.variation_over_batches import (
-    COUNT,
-    batches_of_file,
-    over_batches,
-    random_batches,
-)
-from lossprism.explorer.runtime import jobs, uploads, validation
+from lossprism.explorer.core.scenario import DRAW_READERS, Data, Reading
+from lossprism.explorer.runtime import uploads, validation
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
-from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources import pairs_from_tables
@@ -74,13 +67,6 @@ class SendFile:
     """The file of that digest is not held: it is to be sent again."""
 
     send_file: Literal[True] = True
-
-
-@dataclass(frozen=True)
-class OverBatches:
-    """The figures of the strip over many batches: of each its name and a value for each batch."""
-
-    figures: dict[str, list[Real]]
 
 
 def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
@@ -153,15 +139,6 @@ def _undecided(
     return FileUndecided(problem, digest, *known)
 
 
-def spread(request: Any) -> OverBatches:
-    """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
-    like the scenario's: of a file drawn the same way, random ones of the next seeds."""
-    scenario = Scenario.from_json(request.get("scenario"))
-    with jobs.in_turn():
-        figures = over_batches(scenario, _batches(scenario.data, request))
-    return OverBatches({name: json_numbers(values) for name, values in figures.items()})
-
-
 def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
     """Return all pairs of the file that a request names; None where it names none.
 
@@ -175,15 +152,6 @@ def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
         raise Problem("large_file_gone", about="gone", name=data.file)
     pairs = reader().pairs
     return pairs if data.guided else dataclasses.replace(pairs, guide=None)
-
-
-def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
-    if data.source == "random":
-        return random_batches(data)
-    pairs = whole_file(request, data)
-    if pairs is None or not data.reading.draw.size:
-        raise Problem("no_batches")
-    return batches_of_file(pairs, data.reading.draw, COUNT)
 
 
 def _reader_of(digest: str, name: str, request: Mapping[str, Any]) -> Any:

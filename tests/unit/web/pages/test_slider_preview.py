@@ -23,7 +23,7 @@ def scenario_of(loss: str, facet: str = "value", pairs: int = 9) -> dict:
 
 
 def stops_of(scenario: dict, parameter: str) -> list[dict]:
-    return SERVER["lever_range"]({"scenario": scenario, "parameter": parameter})["stops"]
+    return SERVER["slider_preview"]({"scenario": scenario, "parameter": parameter})["stops"]
 
 
 def cells_of(stop: dict, facet: str) -> np.ndarray:
@@ -107,5 +107,5 @@ def test_a_range_is_limited_by_its_cells_and_each_stop_takes_its_turn(monkeypatc
 
 
 def test_a_range_of_no_parameter_is_refused():
-    answer = SERVER["lever_range"]({"scenario": scenario_of("cosent"), "parameter": "margin"})
+    answer = SERVER["slider_preview"]({"scenario": scenario_of("cosent"), "parameter": "margin"})
     assert answer["error"]["key"] == "problem.unknown_parameter"

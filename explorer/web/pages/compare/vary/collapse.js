@@ -9,8 +9,9 @@ import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { FoldingSection } from "../folding_section.js";
 import { Curves, Scrub, sheet } from "./curves.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
+import { Result, useExperiment } from "./experiment_request.js";
 import { fallingWords } from "./experiment_sentences.js";
+import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../wire").CollapsingSides} Answer */

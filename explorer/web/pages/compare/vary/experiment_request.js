@@ -1,12 +1,10 @@
 // An experiment on the losses of the page: it is asked for while it is shown, and again when its losses or its
 // options are others. The newest answer counts.
-import { Named } from "../../../kit/compared_loss_labels.js";
 import { h } from "../../../kit/preact_view.js";
 import { GONE, Requests } from "../../../kit/request_scheduling.js";
 import { problem } from "../../../kit/server.js";
 import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
-import { Table } from "../scrolling_table.js";
 
 /** @typedef {import("../../../kit/compared_losses.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
@@ -114,27 +112,3 @@ export const Result = ({ experiment: { answer, message, isWaiting }, children })
     h("p.lp-note", { role: "status", hidden: !message }, message),
     answer ? children : null,
   );
-
-/**
- * A table with a line for each loss. `label` is its name, `heads` those of its columns beside the loss; `cells(place)`
- * are those of a line.
- * @param {{ label: string, heads: string[], sides: Side[],
- *   cells: (place: number) => import("../../../kit/types").Children }} properties
- */
-export const LossTable = ({ label, heads, sides, cells }) =>
-  h(
-    Table,
-    { label, kind: "lp-vary-table", heads: [say("ui.loss"), ...heads] },
-    sides.map((_side, place) => h("tr", { key: place }, h(SideHead, { sides, place }), cells(place))),
-  );
-
-/** @param {{ sides: Side[], place: number, rows?: number }} properties */
-export const SideHead = ({ sides, place, rows = 1 }) =>
-  h("th.lp-vary-side", { scope: "row", rowSpan: rows }, h(Named, { sides, place }));
-
-/**
- * In place of the numbers of a loss, why there are none.
- * @param {{ problem: import("../../../wire").Problem | null, columns: number }} properties
- */
-export const RefusedCell = ({ problem, columns }) =>
-  h("td", { colSpan: columns }, problem ? h("span.lp-wrong", say(problem.key, problem.values)) : "");

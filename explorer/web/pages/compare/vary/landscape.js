@@ -7,7 +7,8 @@ import { numbered } from "../../../kit/state_link.js";
 import { useMemo } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
+import { Result, useExperiment } from "./experiment_request.js";
+import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("./experiment_request.js").Side} Side */

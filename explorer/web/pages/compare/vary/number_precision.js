@@ -5,7 +5,8 @@ import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { Table } from "../scrolling_table.js";
-import { RefusedCell, Result, SideHead, useExperiment } from "./experiment_request.js";
+import { Result, useExperiment } from "./experiment_request.js";
+import { RefusedCell, SideHead } from "./loss_table.js";
 
 /** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../../../wire").PreciseRow} Row */

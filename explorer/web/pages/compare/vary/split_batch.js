@@ -11,8 +11,9 @@ import { isDark } from "../../../kit/theme.js";
 import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { ExperimentOptions } from "../section_options.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
+import { ExperimentOptions } from "../folding_section.js";
+import { Result, useExperiment } from "./experiment_request.js";
+import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */

@@ -9,9 +9,10 @@ import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { parameterName, say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { ExperimentOptions } from "../section_options.js";
+import { ExperimentOptions } from "../folding_section.js";
 import { Curves, Scrub, sheet } from "./curves.js";
-import { LossTable, RefusedCell, Result, useExperiment } from "./experiment_request.js";
+import { Result, useExperiment } from "./experiment_request.js";
+import { LossTable, RefusedCell } from "./loss_table.js";
 import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_axis.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */

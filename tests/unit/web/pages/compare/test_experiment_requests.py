@@ -17,12 +17,11 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
-from lossprism.explorer.web.pages.compare import experiment_requests, sweep
+from lossprism.explorer.web.pages.compare import experiment_requests
 from lossprism.explorer.web.pages.compare.experiment_requests import EXPERIMENTS, MAX_CELLS
-from lossprism.explorer.web.pages.compare.sweep import SWEEP
 from tests.wire import by_name
 
-FUNCTIONS = by_name([SWEEP, *EXPERIMENTS])
+FUNCTIONS = by_name(EXPERIMENTS)
 USUAL = Rules()
 RANDOM = Data(source="random", random=RandomBatch(pairs=10, dimension=6, seed=4))
 GRADED = Data()
@@ -86,9 +85,11 @@ def test_the_present_value_is_among_those_of_a_sweep():
 
 def test_sides_that_differ_in_the_parameter_alone_are_swept_once(monkeypatch):
     runs = []
-    once = sweep.sweeps.curves
+    once = experiment_requests.sweeps.curves
     monkeypatch.setattr(
-        sweep.sweeps, "curves", lambda *given, **how: runs.append(1) or once(*given, **how)
+        experiment_requests.sweeps,
+        "curves",
+        lambda *given, **how: runs.append(1) or once(*given, **how),
     )
     values = (0.0333, 0.0777)
     sides = [side("info_nce", temperature=value) for value in values]
