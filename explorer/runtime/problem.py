@@ -17,6 +17,7 @@ About = Literal[
     "encoder",  # another encoder
     "loss",  # another loss or parameter
     "scores",  # another loss or other labels
+    "unfilled",  # a first choice: none is made yet
     "columns",  # a choice of columns whose roles are unclear
     "chosen_columns",  # columns that were chosen twice
     "unknown_column",  # a column that exists

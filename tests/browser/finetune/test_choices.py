@@ -277,7 +277,12 @@ def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
     page.click("#lp-finetune-source-file")
     data = page.locator("section", has=page.locator("#lp-finetune-source-file"))
     wrong = data.locator(".lp-wrong:visible")
-    expect(wrong).to_have_text(wording("problem.training_no_file"))
+    # Nothing is wrong before the button is tried.
+    expect(page.locator("#lp-finetune-time")).to_have_text(wording("problem.training_no_file"))
+    expect(page.locator(".lp-wrong:visible")).to_have_count(0)
+    page.click("#lp-finetune-start")
+    refusal = page.locator(".lp-start-box .lp-wrong:visible")
+    expect(refusal).to_have_text(wording("problem.training_no_file"))
     rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"
     page.set_input_files(
         "#lp-finetune-file",

@@ -81,7 +81,7 @@ def _found(known: TrainingData, sent: dict) -> TrainingData:
             files["held_out_file"] = _uploaded(known.held_out_file, "held_out_file")
         return dataclasses.replace(known, source="file", **files)
     if where == "hub" and not known.hub.strip():
-        raise Problem("training_no_hub_id")
+        raise Problem("training_no_hub_id", about="unfilled")
     return dataclasses.replace(known, source=where)
 
 
@@ -89,7 +89,7 @@ def scenario_of(sent: dict) -> Scenario:
     """Return the scenario of a link of the Explore page."""
     link = str(sent.get("link", "")).strip()
     if not link:
-        raise Problem("training_no_link")
+        raise Problem("training_no_link", about="unfilled")
     return Scenario.from_link(link)
 
 
@@ -134,7 +134,7 @@ class UploadUndecided(Encoded):
 def _uploaded(token: str, where: str) -> str:
     """The path of an upload, by the digest of its content."""
     if not token:
-        raise Problem("training_no_file")
+        raise Problem("training_no_file", about="unfilled")
     if not uploads.is_digest(token):
         raise invalid_value(f"data.{where}", token)
     path = uploads.find(token)

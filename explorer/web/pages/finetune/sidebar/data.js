@@ -191,6 +191,7 @@ function Found({ page }) {
   const { checked, plan, files } = page;
   if (!checked) return null;
   const { error } = checked;
+  if (error?.about === "unfilled") return null; // the start says it
   if (error) {
     const isAtFile = plan.data.source === "file" && JSON.stringify(files.states.file.failure) === JSON.stringify(error);
     return isAtFile || page.placeOf(error) !== "data" ? null : h(Wrong, { problem: error });

@@ -17,6 +17,8 @@ export function StartBox({ page, trial }) {
   const time = steps
     ? [trial.sentence(count), minutes ? say("finetune.shared_time", { minutes }) : ""].filter(Boolean).join(" ")
     : "";
+  const refusal = checked?.error ?? checked?.refused ?? trial.failure();
+  const isUnfilled = !page.notice && refusal?.about === "unfilled"; // until the button is tried, nothing is wrong
   const name = isStarting ? "finetune.starting" : count > 1 ? "finetune.start_many" : "finetune.start";
   return h(
     "div.lp-start-box",
@@ -28,8 +30,8 @@ export function StartBox({ page, trial }) {
       act: () => page.startChosen(),
     }),
     h("p.lp-note.lp-summary", summaryOf(page, forms, count)),
-    h(Wrong, { problem: page.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
-    h(Note, { id: "lp-finetune-time", role: "status", text: time }),
+    h(Wrong, { problem: page.notice ?? (isUnfilled ? null : refusal) }),
+    h(Note, { id: "lp-finetune-time", role: "status", text: isUnfilled ? say(refusal.key) : time }),
   );
 }
 
