@@ -19,7 +19,7 @@ from benchmarks.machine import describe
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from lossprism.explorer.lab.compare.library_loss_calls import Call
-from lossprism.explorer.lab.compare.parity import Agreement, Odd, call_library
+from lossprism.explorer.lab.compare.library_parity import Agreement, Odd, call_library
 from lossprism.explorer.lab.compare.parity_batches import ODD, odd_for, seeded_batch
 from lossprism.losses import LOSSES, LossSpec
 

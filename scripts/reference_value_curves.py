@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 
-from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.reference_curves import FILE, Values, kinds_of, values_along
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, configured_losses
+from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
 from lossprism.losses import SHIPPED
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.lab.compare.batch_input_slices import ABSENT, WAYS, BatchParts, Way
+from lossprism.explorer.lab.compare.batch_parts import ABSENT, WAYS, BatchParts, Way
 from lossprism.explorer.runtime.problem import Problem
 
 EQUAL = 1e-10

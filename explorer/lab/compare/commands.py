@@ -56,7 +56,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def write_parity(chosen: argparse.Namespace) -> int:
     """Write the page. Returns 1 where it could not be written, or where something differs."""
-    from lossprism.explorer.lab.compare.parity import parity
+    from lossprism.explorer.lab.compare.library_parity import parity
     from lossprism.explorer.lab.compare.parity_batches import seeded_batch
     from lossprism.explorer.lab.compare.parity_report import report
 
@@ -77,11 +77,11 @@ def compare_losses(chosen: argparse.Namespace) -> int:
     """Print the table; 1 where nothing could be compared, or a side could not be computed."""
     from lossprism.explorer.core.scenario import Scenario
     from lossprism.explorer.core.scenario_from_link import read_scenario
-    from lossprism.explorer.lab.compare import loss_syntax
+    from lossprism.explorer.lab.compare import typed_loss_syntax
     from lossprism.explorer.lab.compare.loss_comparison import compare
 
     try:
-        sides = [loss_syntax.read(text) for text in chosen.sides]
+        sides = [typed_loss_syntax.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
         from lossprism.explorer.runtime.owner_consent import command_consent
 

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.compare.batch_change_effects import Change, what_if
 from lossprism.explorer.lab.compare.batch_splitting_methods import mechanics
 from lossprism.explorer.lab.compare.comparison_results import NEAR, Figures, Outcome, Sentence
 from lossprism.explorer.lab.compare.loss_comparison import CELL_BYTES, Comparison
-from lossprism.explorer.lab.compare.vector_collapse import collapsing
+from lossprism.explorer.lab.compare.losses_towards_collapse import collapsing
 from lossprism.explorer.locale import Word, title_word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import typed

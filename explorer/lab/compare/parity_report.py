@@ -10,7 +10,14 @@ from lossprism.explorer.export.figure.appearance import FONTS
 from lossprism.explorer.export.figure.text_layout import clean
 from lossprism.explorer.export.palette import properties
 from lossprism.explorer.export.template import render
-from lossprism.explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
+from lossprism.explorer.lab.compare.library_parity import (
+    PRECISIONS,
+    Agreement,
+    Gap,
+    Odd,
+    Row,
+    Status,
+)
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LOSSES

@@ -5,10 +5,15 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from lossprism.explorer.lab.doctor.batch_counts import ENUMERATED_PAIRS, Counts, axes_of, family_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, ConfiguredLoss, reference_value
+from lossprism.explorer.lab.doctor.unknown_count_axes import (
+    ENUMERATED_PAIRS,
+    Counts,
+    axes_of,
+    family_of,
+)
 
 # Values that differ by less are equal but for rounding.
 ROUNDING_ERROR = 1e-6

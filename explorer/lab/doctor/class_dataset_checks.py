@@ -26,7 +26,7 @@ from lossprism.explorer.lab.doctor.finding import (
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET, Check
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned
 from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
-from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
+from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
 from lossprism.explorer.lab.doctor.text_ids import figures_of, folded, ids_of, pair_ids
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.runtime.hosted_budgets import budget

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lossprism.explorer.lab.doctor.batch_counts import family_of
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings
 from lossprism.explorer.lab.doctor.encoder_checks import (
@@ -20,6 +19,7 @@ from lossprism.explorer.lab.doctor.hard_negative_mining import MinedNegatives
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, Examined
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
+from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.runtime.response_types import Whole, as_answer

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.doctor.batch_counts import Counts
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.reference_values import (
     FLOOR,
@@ -13,6 +12,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     is_zero_at_collapse,
     learned_ends,
 )
+from lossprism.explorer.lab.doctor.unknown_count_axes import Counts
 from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.score_kinds import SCORE_KINDS

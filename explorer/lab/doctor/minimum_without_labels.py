@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import torch
 
-from lossprism.explorer.lab.doctor.batch_counts import family_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout, inputs_of
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
 from lossprism.explorer.lab.doctor.reference_values import (
@@ -17,6 +16,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     lower_bound,
     reference_value,
 )
+from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.labels import Ends

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_counts
-from lossprism.explorer.lab.doctor.batch_counts import Axis, axes_of, family_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import (
     counts_with,
@@ -32,6 +31,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     reference_value,
     values_orthogonal_and_alike,
 )
+from lossprism.explorer.lab.doctor.unknown_count_axes import Axis, axes_of, family_of
 from lossprism.losses import LOSSES
 
 MAX_NEAREST = 3  # values that are reported where none matches

@@ -10,7 +10,6 @@ from lossprism.explorer.lab.doctor.assumed_labels import (
     assumed_labels,
     collapse_range,
 )
-from lossprism.explorer.lab.doctor.batch_counts import Counts, axes_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.minimum_without_labels import falls_below_zero, minimum_of
 from lossprism.explorer.lab.doctor.number_matching import layouts_without_comparison
@@ -23,6 +22,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     reference_value,
 )
+from lossprism.explorer.lab.doctor.unknown_count_axes import Counts, axes_of
 
 # A value near collapse is no further from it than this share of the way to the minimum.
 MAX_NEAR_SHARE = 0.1

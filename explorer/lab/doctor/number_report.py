@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
-from lossprism.explorer.lab.doctor.batch_counts import max_batch_pairs
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.loss_match import LossMatch
 from lossprism.explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
@@ -15,6 +14,7 @@ from lossprism.explorer.lab.doctor.number_explanation import Explanation
 from lossprism.explorer.lab.doctor.number_findings import Finding
 from lossprism.explorer.lab.doctor.number_position import Position
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
+from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number, percent, typed

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from lossprism.explorer.core.remarks import COSINES_APART
-from lossprism.explorer.lab.doctor.batch_counts import family_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings, log_choose
 from lossprism.explorer.lab.doctor.finding import (
@@ -43,7 +42,8 @@ from lossprism.explorer.lab.doctor.remedies import (
     against_shared_texts,
     mean_labels,
 )
-from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
+from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
+from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.label_words import INFERENCE_SCORES

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lossprism.explorer.lab.doctor.batch_counts import Axis, axes_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import Points, constant, points
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
@@ -26,6 +25,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     configured_losses,
     reference_value,
 )
+from lossprism.explorer.lab.doctor.unknown_count_axes import Axis, axes_of
 from lossprism.explorer.runtime import jobs
 from lossprism.losses import SHIPPED
 

@@ -11,7 +11,7 @@ import torch
 
 from lossprism.explorer.lab.doctor.duplicate_collisions import partners
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
-from lossprism.explorer.lab.doctor.remedy_trial import (
+from lossprism.explorer.lab.doctor.remedy_trial_result import (
     ALONE,
     MINIMUM,
     SHARED,

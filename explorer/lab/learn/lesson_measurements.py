@@ -10,7 +10,12 @@ from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
 from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
-from lossprism.explorer.lab.compare.vector_collapse import Way, moved_together, path_of, way_along
+from lossprism.explorer.lab.compare.losses_towards_collapse import (
+    Way,
+    moved_together,
+    path_of,
+    way_along,
+)
 from lossprism.explorer.lab.learn import lesson_charts, loss_term_measures
 from lossprism.explorer.lab.learn.lesson_types import (
     Chart,

@@ -20,7 +20,7 @@ from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.lab.claims.batches import of_batch
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.compare.comparison_results import Side
-from lossprism.explorer.lab.landscape.surface import comparisons, surface
+from lossprism.explorer.lab.landscape.loss_over_two_scores import comparisons, surface
 from lossprism.explorer.lab.map.sentence_map import map_of_scenario
 from lossprism.explorer.lab.sphere.film import film
 from lossprism.explorer.lab.sphere.presets import PRESETS

@@ -7,7 +7,6 @@ from typing import Any
 
 from lossprism.explorer.core.loss_lookup import is_ambiguous
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_labels
-from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
@@ -19,6 +18,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     reference_value,
 )
+from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of, family_of
 from lossprism.explorer.runtime.problem import Problem
 
 

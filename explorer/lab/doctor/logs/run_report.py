@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.logs.findings import (
@@ -19,6 +18,7 @@ from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
 from lossprism.explorer.lab.doctor.loss_match import LossMatch
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, reference_value
+from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
 from lossprism.explorer.locale import grouped, say, spelled, title_word, word
 from lossprism.explorer.runtime.number_format import Real, display_number
 from lossprism.explorer.runtime.response_types import Answer, Setting, Whole, as_answer

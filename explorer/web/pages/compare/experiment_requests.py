@@ -17,9 +17,9 @@ from lossprism.explorer.lab import parameter_sweep as sweeps
 from lossprism.explorer.lab.compare import batch_change_effects as changes
 from lossprism.explorer.lab.compare import batch_splitting_methods as batch_mechanics
 from lossprism.explorer.lab.compare import floating_point_precision as types
-from lossprism.explorer.lab.compare import vector_collapse
+from lossprism.explorer.lab.compare import losses_towards_collapse
 from lossprism.explorer.lab.compare.loss_comparison import CELL_BYTES
-from lossprism.explorer.lab.landscape.landscape import Landscapes, landscapes
+from lossprism.explorer.lab.landscape.landscapes_over_lever import Landscapes, landscapes
 from lossprism.explorer.runtime import jobs, validation
 from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.number_format import json_number
@@ -167,10 +167,10 @@ def _state(loss: float, gradient: float, *references: float | None) -> ChangedSt
 
 def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> CollapsingSides:
     """{points} → `Collapsing` of each loss."""
-    points = validation.integer(request.get("points", vector_collapse.POINTS), "points")
+    points = validation.integer(request.get("points", losses_towards_collapse.POINTS), "points")
     check_cells(len(batch), len(scenarios) * points)
     with jobs.in_turn():
-        path = vector_collapse.path_of(batch, points)
+        path = losses_towards_collapse.path_of(batch, points)
         cosines = path.at(0).scores
         return CollapsingSides(
             sides_of(scenarios, batch, functools.partial(_way, path)),
@@ -180,8 +180,8 @@ def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> Collaps
         )
 
 
-def _way(path: vector_collapse.Path, scenario: Scenario) -> Collapsing:
-    way = vector_collapse.way_along(path, scenario)
+def _way(path: losses_towards_collapse.Path, scenario: Scenario) -> Collapsing:
+    way = losses_towards_collapse.way_along(path, scenario)
     return as_answer(
         Collapsing,
         way,

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lossprism.explorer.core.batch import make_batch
-from lossprism.explorer.lab.compare import parity as parities
+from lossprism.explorer.lab.compare import library_parity
 from lossprism.explorer.lab.compare.comparison_results import Sentence
-from lossprism.explorer.lab.compare.parity import Status
+from lossprism.explorer.lab.compare.library_parity import Status
 from lossprism.explorer.lab.compare.parity_batches import CUBED, shown_of
 from lossprism.explorer.runtime import jobs, resource_checks
 from lossprism.explorer.runtime.limits import MIB
@@ -79,27 +79,27 @@ def _parity(request: Json) -> Parity | SendRows:
     batch = make_batch(scenario.data, scenario.rules)
     seeded = batch.vectors is None or batch.given is not None
     compared = None if seeded else shown_of(batch)
-    rows: list[parities.Row] = []
+    rows: list[library_parity.Row] = []
     with jobs.in_turn():
         resource_checks.check_memory(beside_mib=CUBED * len(compared or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
-            rows += parities.parity(compared, {name: spec})
+            rows += library_parity.parity(compared, {name: spec})
     first = 0 if compared is batch else len(compared or ())
     return Parity([_parity_row(row) for row in rows], seeded, first)
 
 
-def _parity_row(row: parities.Row) -> ParityRow:
+def _parity_row(row: library_parity.Row) -> ParityRow:
     return as_answer(
         ParityRow,
         row,
-        ours=[_gap(row.kernel[one]) for one in parities.PRECISIONS],
-        theirs=[_gap(row.peer[one]) for one in parities.PRECISIONS],
+        ours=[_gap(row.kernel[one]) for one in library_parity.PRECISIONS],
+        theirs=[_gap(row.peer[one]) for one in library_parity.PRECISIONS],
         odd=[as_answer(ParityOdd, one) for one in row.odd],
     )
 
 
-def _gap(agreement: parities.Agreement | None) -> Gap | None:
+def _gap(agreement: library_parity.Agreement | None) -> Gap | None:
     return agreement and Gap(
         json_number(agreement.by_value.relative), json_number(agreement.by_gradient.relative)
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.landscape.surface import levers, offered
+from lossprism.explorer.lab.landscape.loss_over_two_scores import levers, offered
 from lossprism.explorer.sources.textbook import EXAMPLES
 from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.landscape import requests

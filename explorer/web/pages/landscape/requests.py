@@ -3,7 +3,13 @@
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.figure_files import chart_text
-from lossprism.explorer.lab.landscape.landscape import ENDS, Cuts, Landscapes, cuts, landscapes
+from lossprism.explorer.lab.landscape.landscapes_over_lever import (
+    ENDS,
+    Cuts,
+    Landscapes,
+    cuts,
+    landscapes,
+)
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import of_type, within

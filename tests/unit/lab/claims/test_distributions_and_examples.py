@@ -15,8 +15,8 @@ from lossprism.explorer.lab.claims import mutual_information as information
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_vectors
 from lossprism.explorer.lab.claims.claim import CORRECTED, MAIN, Check, ClaimBatch, Comparison
 from lossprism.explorer.lab.claims.confidence_interval import Estimate
+from lossprism.explorer.lab.claims.published_worked_example import final_loss, gradient_of_pair
 from lossprism.explorer.lab.claims.verdict import verdict_of
-from lossprism.explorer.lab.claims.worked_example import final_loss, gradient_of_pair
 from tests.unit.lab.claims.test_claims import LONG, QUICK
 
 nats = st.floats(0.2, 6)

@@ -12,7 +12,7 @@ import torch
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.compare import vector_collapse
+from lossprism.explorer.lab.compare import losses_towards_collapse
 from lossprism.explorer.lab.compare.batch_change_effects import (
     KINDS,
     Change,
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.compare.batch_change_effects import (
     reads_only_scores,
     what_if,
 )
-from lossprism.explorer.lab.compare.vector_collapse import collapsing, moved_together
+from lossprism.explorer.lab.compare.losses_towards_collapse import collapsing, moved_together
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
@@ -179,7 +179,7 @@ def test_every_loss_ends_on_its_line():
 def test_on_the_way_each_value_is_that_of_the_moved_batch(monkeypatch):
     batch, explored = batch_of(), []
     monkeypatch.setattr(
-        vector_collapse, "explore", lambda *given: explored.append(1) or explore(*given)
+        losses_towards_collapse, "explore", lambda *given: explored.append(1) or explore(*given)
     )
     found = collapsing(EVERY, batch, points=5)
     assert len(explored) == 2 * len(EVERY)  # both ends of each way

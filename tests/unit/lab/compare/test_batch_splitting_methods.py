@@ -10,7 +10,7 @@ import torch
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.compare.batch_input_slices import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
+from lossprism.explorer.lab.compare.batch_parts import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
 from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch

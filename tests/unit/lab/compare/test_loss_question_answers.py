@@ -16,7 +16,7 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.lab.compare.loss_question_answers import ANSWERS, answer
-from lossprism.explorer.lab.compare.vector_collapse import moved_together
+from lossprism.explorer.lab.compare.losses_towards_collapse import moved_together
 from lossprism.explorer.locale import LANGUAGES, catalogue
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS

@@ -9,7 +9,7 @@ from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
 from lossprism.explorer.lab.compare.batch_change_effects import of_rows
 from lossprism.explorer.lab.compare.callable_library_peers import CALLED, CallablePeer, peers_of
-from lossprism.explorer.lab.compare.parity import EQUAL, parity
+from lossprism.explorer.lab.compare.library_parity import EQUAL, parity
 from lossprism.explorer.lab.compare.parity_batches import (
     ODD,
     batch_for,
@@ -70,7 +70,9 @@ def test_a_wrong_gradient_is_not_excused_by_a_kink(monkeypatch):
 
     reads = LOSSES["contrastive"].reads
     peer = CallablePeer("torch", "", reads, {}, lambda: wrong, shift=1e-6)
-    monkeypatch.setattr("lossprism.explorer.lab.compare.parity.peers_of", lambda *_: (peer,))
+    monkeypatch.setattr(
+        "lossprism.explorer.lab.compare.library_parity.peers_of", lambda *_: (peer,)
+    )
     spec = dataclasses.replace(LOSSES["contrastive"], conventions=())
     (row,) = parity(with_duplicates(), {"contrastive": spec})
     assert row.status == "differs"

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
@@ -22,6 +21,7 @@ from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.number_query import read_value, tolerance_of
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, reference_value
+from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of, family_of
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem

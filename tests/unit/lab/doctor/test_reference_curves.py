@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lossprism.explorer.lab.doctor import reference_curves
-from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.reference_curves import curves_of, values_along
+from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
 
 
 @pytest.fixture

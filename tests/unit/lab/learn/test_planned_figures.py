@@ -22,7 +22,7 @@ from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
 from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
-from lossprism.explorer.lab.compare.vector_collapse import moved_together
+from lossprism.explorer.lab.compare.losses_towards_collapse import moved_together
 from lossprism.explorer.lab.learn import loss_term_measures
 from lossprism.explorer.lab.learn.lesson_types import explored, with_parameters
 from lossprism.explorer.lab.learn.lessons import BY_NAME, moments

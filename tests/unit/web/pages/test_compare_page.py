@@ -11,7 +11,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import ComparisonCache, compare
-from lossprism.explorer.lab.compare.vector_collapse import collapsing
+from lossprism.explorer.lab.compare.losses_towards_collapse import collapsing
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS

@@ -10,8 +10,8 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.landscape import surface
-from lossprism.explorer.lab.landscape.surface import Boundary
+from lossprism.explorer.lab.landscape import loss_over_two_scores as two_scores
+from lossprism.explorer.lab.landscape.loss_over_two_scores import Boundary
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.problem import Problem
@@ -111,11 +111,11 @@ def lever_stops(losses: Sequence[Resolved], lever: str) -> list[float]:
     """Return the values of a lever, [] if none of the losses has it."""
     levers = [(one, parameter) for one in losses if (parameter := _lever_of(one, lever))]
     values = [float(one.parameters[lever]) for one, _ in levers]  # type: ignore[arg-type]
-    return surface.stops([parameter for _, parameter in levers], values) if levers else []
+    return two_scores.stops([parameter for _, parameter in levers], values) if levers else []
 
 
 def _lever_of(resolved: Resolved, lever: str) -> Parameter | None:
-    return next((one for one in surface.levers(resolved.spec) if one.name == lever), None)
+    return next((one for one in two_scores.levers(resolved.spec) if one.name == lever), None)
 
 
 def _each(
@@ -155,25 +155,25 @@ def _axis(count: int) -> Tensor:
 def _landscape(moved: Sequence[Resolved], axis: Tensor, batch: Batch) -> Landscape:
     negatives, positives = torch.meshgrid(axis, axis, indexing="ij")
     points = torch.stack([positives.flatten(), negatives.flatten()], dim=1)
-    surfaces = [surface.surface(one, points) for one in moved]
+    surfaces = [two_scores.surface(one, points) for one in moved]
     heights = torch.stack([one.values for one in surfaces])
     slopes = torch.stack([one.slopes.view(len(axis), len(axis), 2) for one in surfaces])
     arrows = slice(FIRST_ARROW, None, BETWEEN_ARROWS)
-    dots = surface.comparisons(batch, moved[0].spec)
+    dots = two_scores.comparisons(batch, moved[0].spec)
     in_sight = dots[((dots >= ENDS[0]) & (dots <= ENDS[1])).all(dim=1)]
     return Landscape(
         heights=packed(heights),
         slopes=packed(slopes[:, arrows, arrows]),
-        boundaries=[surface.boundary(one) for one in moved],
-        dots=packed(in_sight[: surface.MAX_DOTS]),
+        boundaries=[two_scores.boundary(one) for one in moved],
+        dots=packed(in_sight[: two_scores.MAX_DOTS]),
         comparisons=len(dots),
     )
 
 
 def _cut(moved: Sequence[Resolved], axis: Tensor, negative: float) -> Cut:
     points = torch.stack([axis, torch.full_like(axis, negative)], dim=1)
-    surfaces = [surface.surface(one, points) for one in moved]
-    by_formula = [one for at in moved if (one := surface.curvature_of(at, points)) is not None]
+    surfaces = [two_scores.surface(one, points) for one in moved]
+    by_formula = [one for at in moved if (one := two_scores.curvature_of(at, points)) is not None]
     return Cut(
         heights=packed(torch.stack([one.values for one in surfaces])),
         curvature=packed(torch.stack([one.curvature for one in surfaces])),

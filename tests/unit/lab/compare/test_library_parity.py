@@ -15,11 +15,11 @@ import torch
 from lossprism.explorer.core.batch import Batch, batch_of_scores, make_batch
 from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.lab.compare import library_loss_calls
-from lossprism.explorer.lab.compare import parity as parity_module
+from lossprism.explorer.lab.compare import library_parity as parity_module
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from lossprism.explorer.lab.compare.commands import add_to, write_parity
 from lossprism.explorer.lab.compare.comparison_results import Sentence
-from lossprism.explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity
+from lossprism.explorer.lab.compare.library_parity import EQUAL, PRECISIONS, Row, parity
 from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS, seeded_batch, shown_of
 from lossprism.explorer.lab.compare.parity_report import MARKS, report
 from lossprism.explorer.locale import LANGUAGES, say
@@ -343,7 +343,7 @@ def typed(*words):
 
 
 def test_the_command_writes_the_page(rows, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lossprism.explorer.lab.compare.parity.parity", lambda batch: rows)
+    monkeypatch.setattr("lossprism.explorer.lab.compare.library_parity.parity", lambda batch: rows)
     out = tmp_path / "report.html"
     assert write_parity(typed("--out", str(out))) == 0
     assert out.read_text(encoding="utf-8") == report(rows, BATCH)
@@ -351,7 +351,7 @@ def test_the_command_writes_the_page(rows, tmp_path, capsys, monkeypatch):
     assert write_parity(typed("--out", str(tmp_path / "no" / "report.html"))) == 1
     assert "No such file" in capsys.readouterr().err
     wrong = [dataclasses.replace(rows[0], status="differs")]
-    monkeypatch.setattr("lossprism.explorer.lab.compare.parity.parity", lambda batch: wrong)
+    monkeypatch.setattr("lossprism.explorer.lab.compare.library_parity.parity", lambda batch: wrong)
     assert write_parity(typed("--out", str(out), "--language", "zh")) == 1
     assert SENTENCE_TRANSFORMERS in out.read_text(encoding="utf-8")
 
