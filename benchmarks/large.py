@@ -25,9 +25,9 @@ from benchmarks.app_in_browser import launch, running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from lossprism.explorer.lab.large.batch import drawn, in_order
-from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.large_batch_session import LargeSession, checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.sources import random_batch
 from lossprism.explorer.sources.random_batch import RandomBatch
 

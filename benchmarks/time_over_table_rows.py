@@ -28,8 +28,8 @@ from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.large import large_batch_session
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.sources import random_batch
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES

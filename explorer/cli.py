@@ -27,7 +27,7 @@ from lossprism.explorer.runtime.write_confinement import confine_writes_to
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:
-    from lossprism.explorer.lab.saved_batches import SavedBatchScenario
+    from lossprism.explorer.lab.saved_training_batches import SavedBatchScenario
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
@@ -310,7 +310,7 @@ def prepare_imports() -> None:
 def batches_to_open(chosen: argparse.Namespace) -> list[SavedBatchScenario]:
     """Return the batches of a training that --open names, once there is one; allow its folder, and
     that of --pictures, to be read."""
-    from lossprism.explorer.lab.saved_batches import wait_for_batches
+    from lossprism.explorer.lab.saved_training_batches import wait_for_batches
     from lossprism.explorer.runtime.owner_consent import allow_folder, allow_pictures
 
     batches = []

@@ -21,7 +21,7 @@ import numpy as np
 from lossprism.explorer import web
 from lossprism.explorer.core.scenario import SentScenario
 from lossprism.explorer.lab.compare import library_parity
-from lossprism.explorer.lab.training import run_records
+from lossprism.explorer.lab.training import run_json_types
 from lossprism.explorer.runtime import number_format, problem
 from lossprism.explorer.runtime import response_types as runtime_wire
 from lossprism.explorer.runtime.json_encoding import plain
@@ -31,7 +31,7 @@ from lossprism.explorer.web import page_data, site
 from lossprism.explorer.web.page_requests import Refused
 
 DECLARED = Path(inspect.getfile(web)).parent / "wire.d.ts"
-MODULES = (number_format, problem, runtime_wire, run_records, page_data, library_parity)
+MODULES = (number_format, problem, runtime_wire, run_json_types, page_data, library_parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

@@ -45,3 +45,14 @@ def memory_left() -> float:
 
 def device_name() -> str:
     return torch.cuda.get_device_name() if device().type == "cuda" else device().type.upper()
+
+
+def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
+    """Return the environment that hides all GPUs but the chosen one from a process: the trainer
+    would use them all, each with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it
+    stands."""
+    kind, _, place = (device or "cuda").partition(":")
+    if kind != "cuda" or visible == "":
+        return {}
+    known = visible.split(",") if visible else None
+    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}

@@ -10,7 +10,7 @@ import torch
 from scipy.signal import lfilter
 
 from lossprism.explorer.lab.training.held_out_metrics import own_places
-from lossprism.explorer.lab.training.pair_influence import Measured, accuracy_at_1, spearman
+from lossprism.explorer.lab.training.metric_uncertainty import Measured, accuracy_at_1, spearman
 from lossprism.explorer.lab.training.run_comparison import (
     held_out_pairs,
     of_difference,

@@ -34,7 +34,7 @@ from lossprism.explorer.lab.training.parameter_trials import short_plan
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
-from lossprism.explorer.lab.training.run_records import StepRecord
+from lossprism.explorer.lab.training.run_json_types import StepRecord
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
 from lossprism.losses.labels import label_rules
 

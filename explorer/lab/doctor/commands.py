@@ -53,7 +53,7 @@ from lossprism.explorer.lab.doctor.pasted_input import (
 )
 from lossprism.explorer.lab.doctor.similarity_gap import Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
-from lossprism.explorer.lab.saved_batches import files_in, open_saved_batches
+from lossprism.explorer.lab.saved_training_batches import files_in, open_saved_batches
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.json_encoding import plain

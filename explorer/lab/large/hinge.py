@@ -11,11 +11,11 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lossprism.explorer.lab.large.block_sums import Summable
-from lossprism.explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edges
+from lossprism.explorer.lab.large.block_summed_matrix import Summable
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from lossprism.explorer.lab.large.hinge_term_counts import Inversions
 from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.lab.large.window_blocks import MAX_BLOCKS, Blocks, Window, edges
 from lossprism.losses import pairwise_hinge
 
 # Chunks of the whole matrix whose sums are stored.

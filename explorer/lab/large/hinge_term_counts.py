@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from lossprism.explorer.lab.large.blocks import listed
 from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.lab.large.window_blocks import listed
 
 # Numbers of one table, and how many rows are added up before they join their run's sum.
 TABLE, IN_A_ROW = 2**19, 64

@@ -11,7 +11,7 @@ import numpy as np
 
 from lossprism.explorer.export.csv import csv_text, write_csv
 from lossprism.explorer.lab.large.batch import LargeBatch
-from lossprism.explorer.lab.large.corrections import changes_of
+from lossprism.explorer.lab.large.label_corrections import changes_of
 from lossprism.explorer.lab.large.large_batch_remarks import Judged
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.pair_table import histogram

@@ -8,10 +8,10 @@ import numpy as np
 
 from lossprism.explorer.core.label_disagreement import Disagreement
 from lossprism.explorer.core.remarks import Remark
-from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.large_batch_remarks import Judged
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.pair_table import histogram, page
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.number_format import Real, json_number

@@ -8,7 +8,7 @@ import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.lab.large.batch import LargeBatch, must_fit, with_texts
-from lossprism.explorer.lab.large.block_sums import Summed
+from lossprism.explorer.lab.large.block_summed_matrix import Summed
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.loss_matrix_methods import (
     loss_input_of,

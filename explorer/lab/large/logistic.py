@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from lossprism.explorer.lab.large.block_sums import Summable
-from lossprism.explorer.lab.large.blocks import Blocks, Window, listed
+from lossprism.explorer.lab.large.block_summed_matrix import Summable
 from lossprism.explorer.lab.large.grid_interpolation import Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
 from lossprism.explorer.lab.large.separable_terms import Split, largest_terms
 from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window, listed
 from lossprism.losses.kernels.cell_terms import logistic_weights_
 
 # How far apart scaled scores may lie: beyond, there would be too many nodes.

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from lossprism.explorer.core.rank_correlation import TIED
 from lossprism.explorer.lab.large.batch import LargeBatch, LossInput
-from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.duplicates import Looking
+from lossprism.explorer.lab.large.duplicate_negatives import Looking
 from lossprism.explorer.lab.large.hinge import Hinge
 from lossprism.explorer.lab.large.logistic import MAX_SPREAD, Smooth
 from lossprism.explorer.lab.large.separable_terms import Split
 from lossprism.explorer.lab.large.streamed_matrix import Streamed
 from lossprism.explorer.lab.large.tile_strips import Tiles, tiles_of
 from lossprism.explorer.lab.large.tile_survey import Survey
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.device import device, precision
 from lossprism.explorer.runtime.limits import (
     LARGE_IN_BATCH_PAIRS,

@@ -14,11 +14,11 @@ from lossprism.explorer.export.figure.matrix import LEGEND_GAP
 from lossprism.explorer.export.figure.svg_elements import Pen, line, rectangle
 from lossprism.explorer.export.figure.text_layout import clean, width_of
 from lossprism.explorer.export.palette import Palette, ramp_table
-from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.large_batch_remarks import LOOKS_FOR
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.loss_matrix_methods import parameters_of
 from lossprism.explorer.lab.large.pair_table import histogram
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 from lossprism.explorer.locale import grouped, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LOSSES

@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.window_blocks import Window
 
 # Length of the shortest stored segments; shorter ones are joined on request.
 SHORTEST = 16

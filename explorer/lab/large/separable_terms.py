@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lossprism.explorer.lab.large.blocks import Blocks, Window, log_sums
 from lossprism.explorer.lab.large.segment_tree import GapSegments, Segments, SegmentTree
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window, log_sums
 
 # The integral for a logarithm: the step of log t, the least t, the smallest part worth adding.
 STEP = 0.7

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.lab.large.blocks import Blocks, Window
-from lossprism.explorer.lab.large.duplicates import Looking, same_text_of
+from lossprism.explorer.lab.large.duplicate_negatives import Looking, same_text_of
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.term_matrix import Matrix
 from lossprism.explorer.lab.large.tile_strips import Tiles
 from lossprism.explorer.lab.large.tile_survey import Progress, Survey, survey, tile_blocks
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
 from lossprism.explorer.lab.large.separable_terms import Split, split_blocks
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
 
 class Matrix(ABC):

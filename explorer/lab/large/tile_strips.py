@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.device import device
 from lossprism.losses.kernels.cell_terms import logistic_terms
 

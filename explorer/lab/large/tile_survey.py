@@ -13,7 +13,6 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from lossprism.explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, halved, joined
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from lossprism.explorer.lab.large.tile_strips import (
     Norms,
@@ -26,6 +25,7 @@ from lossprism.explorer.lab.large.tile_strips import (
     strips_of,
     tiles_across,
 )
+from lossprism.explorer.lab.large.window_blocks import MAX_BLOCKS, Blocks, Window, halved, joined
 from lossprism.explorer.runtime.device import device
 from lossprism.losses.kernels.cell_terms import logistic_terms
 

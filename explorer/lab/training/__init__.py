@@ -4,7 +4,8 @@ Its interface (the page, the command line and the API use nothing else):
 
     from lossprism.explorer.lab.training.plan import TrainingPlan, TrainingData  # the plan of a run
     from lossprism.explorer.lab.training.run_control import Runs, estimate  # running it
-    from lossprism.explorer.lab.training import rank_changes, run_comparison, run_downloads
+    from lossprism.explorer.lab.training import run_comparison, run_downloads
+    from lossprism.explorer.lab.training.probe_batch import probe_exploration
     from lossprism.explorer.lab.training import new_file_evaluation  # on a user's file
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
@@ -19,7 +20,7 @@ Its interface (the page, the command line and the API use nothing else):
                                            # `is_needed()`, called all the while, is False
 
 `status` returns a `FollowedRun` and `listed` `RunStatus`es, whose fields and records stand in
-`run_records`:
+`run_json_types`:
     state: queued, loading, training, paused, saving, then finished, stopped, failed or
         interrupted (the process died; `resume` continues from the last checkpoint);
     queue_position: 0 while it runs, 1 for the next, None when it has ended;
@@ -32,7 +33,7 @@ Records, by their `kind`:
     evaluation  figures of the live pairs, a sample of the held-out pairs that is the same in every
                 run on them: accuracy, auc and accuracy_threshold where the labels are 0/1;
                 accuracy_at_1 and mrr_at_10 where all pairs are positives of one label; lists, of
-                pairs with the same first sentence, see `list_metrics`; alignment, uniformity,
+                pairs with the same first sentence, see `ranking_metrics`; alignment, uniformity,
                 effective_rank and mean_cosine of a bi-encoder
     held_out    the same figures of all held-out pairs, `when` is "before" or "after"
     alarm       all cosines lie within `high` − `low`; loss and collapse value are those of the
@@ -41,9 +42,9 @@ Records, by their `kind`:
     resumed     records beyond this step no longer count: drop them (−1: all of them)
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and
-`runs.probe(name)` the probe batch, None before it is chosen. `rank_changes.exploration(runs, name,
-step, scenario)` computes any loss on the probe batch as it stood at a recorded step, as `explore`
-does: its `picture` is the matrix.
+`runs.probe(name)` the probe batch, None before it is chosen. `probe_batch.probe_exploration(runs,
+name, step, scenario)` computes any loss on the probe batch as it stood at a recorded step, as
+`explore` does: its `picture` is the matrix.
 
 On a shared Space (`quota`): `start`, `run_comparison.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;

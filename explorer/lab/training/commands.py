@@ -22,7 +22,11 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from lossprism.explorer.lab.training.run_comparison import Comparison
     from lossprism.explorer.lab.training.run_control import Runs
     from lossprism.explorer.lab.training.run_folder import RunFolder
-    from lossprism.explorer.lab.training.run_records import EvaluationRecord, FollowedRun, Summary
+    from lossprism.explorer.lab.training.run_json_types import (
+        EvaluationRecord,
+        FollowedRun,
+        Summary,
+    )
     from lossprism.explorer.sources.reading_notes import ReadingNote
 
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
@@ -342,7 +346,7 @@ def _show(bar: tqdm, status: FollowedRun) -> None:
 
 
 def _postfix(status: FollowedRun) -> str:
-    from lossprism.explorer.lab.training.run_records import (  # needs orjson
+    from lossprism.explorer.lab.training.run_json_types import (  # needs orjson
         EvaluationRecord,
         StepRecord,
     )

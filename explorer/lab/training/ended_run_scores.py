@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.lab.training.pair_influence import FIGURES, LEADING, RETRIEVAL, Measured
+from lossprism.explorer.lab.training.metric_uncertainty import FIGURES, LEADING, RETRIEVAL, Measured
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.runtime.problem import Problem
 
@@ -25,7 +25,7 @@ class HeldOutScores:
     _found: dict[tuple[str, str], Measured | None] = field(default_factory=dict)
 
     def figure(self, name: str, when: str) -> Measured | None:
-        """A figure of `pair_influence.ALL_FIGURES` "before" or "after"; None without a value."""
+        """Return a figure of `ALL_FIGURES` "before" or "after"; None without a value."""
         key = (name, when)
         if key not in self._found:
             self._found[key] = self._measured(name, when)
@@ -38,7 +38,7 @@ class HeldOutScores:
 
     @property
     def leading(self) -> str:
-        """Name of the figure that judges the model: one of `pair_influence.LEADING`."""
+        """Name of the figure that judges the model: one of `metric_uncertainty.LEADING`."""
         ranked, correlated = LEADING
         return correlated if self.places else ranked
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from lossprism.explorer.core.rank_correlation import TIED, mid_ranks, rank_correlation
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.pair_sources import DRAW
-from lossprism.explorer.lab.training.run_records import LiveHistogram
+from lossprism.explorer.lab.training.run_json_types import LiveHistogram
 from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from lossprism.explorer.export.figure.svg_elements import line
 from lossprism.explorer.export.figure.text_layout import clean
 from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.lab.training import ranking_metrics
-from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
+from lossprism.explorer.lab.training.metric_uncertainty import ALL_FIGURES, LEADING
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_comparison import held_out_pairs
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     EvaluationRecord,
     RunRecord,
     StepRecord,

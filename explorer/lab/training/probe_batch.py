@@ -10,9 +10,11 @@ import torch
 from lossprism.explorer.core.batch import batch_of_scores, batch_of_vectors
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Rules, Scenario
+from lossprism.explorer.lab.training.data import rules_of
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import null_as_nan
-from lossprism.explorer.lab.training.run_records import Probe
+from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, Probe
 from lossprism.explorer.lab.training.trainer_inputs import (
     CLASSES,
     LISTS,
@@ -28,6 +30,25 @@ from lossprism.losses.labels import LabelRules
 # Batches of a run that are drawn again, and the most pairs of each.
 DRAWN_BATCHES, MAX_DRAWN_PAIRS = 16, 1024
 TeacherVectors = Callable[[Sequence[str]], torch.Tensor]
+
+
+def probe_exploration(
+    runs: Runs, name: str, step: int, scenario: Scenario | None = None
+) -> Exploration:
+    """Return the loss of the run (or of a scenario) on its probe batch at a recorded step."""
+    evaluations = [one for one in runs.history(name) if isinstance(one, EvaluationRecord)]
+    probe = runs.probe(name)
+    if not evaluations or probe is None:
+        raise Problem("training_not_finished", name=name)
+    record = min(evaluations, key=lambda one: abs(one.step - step))
+    vectors = runs.probe_vectors(name, record.step)
+    scores = np.array(record.probe)
+    plan = runs.plan(name)
+    if probe.threshold is None or probe.label_range is None:  # of an earlier version
+        rules = rules_of(runs.folder(name), plan)
+        probe = dataclasses.replace(probe, threshold=rules.threshold, label_range=rules.label_range)
+    guide, taught = runs.probe_guide(name), runs.probe_teacher(name)
+    return explored(plan, probe, scores, vectors, scenario, guide, taught)
 
 
 def explored(

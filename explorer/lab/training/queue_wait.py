@@ -1,7 +1,7 @@
 """Waiting time of a queued run, estimated from the runs before it."""
 
 from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
-from lossprism.explorer.lab.training.run_records import RecordedPlan
+from lossprism.explorer.lab.training.run_json_types import RecordedPlan
 from lossprism.explorer.lab.training.run_status import progress, recorded_plan
 from lossprism.explorer.runtime.problem import Problem
 

@@ -21,7 +21,7 @@ import numpy as np
 from lossprism.explorer.core.rank_correlation import TIED
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
-from lossprism.explorer.lab.training.run_records import ListFigures
+from lossprism.explorer.lab.training.run_json_types import ListFigures
 from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
 from lossprism.losses.labels import LabelRules
 

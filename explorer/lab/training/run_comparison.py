@@ -12,9 +12,13 @@ from lossprism.explorer.core.remarks import Remark, Value
 from lossprism.explorer.lab.training import data, quota
 from lossprism.explorer.lab.training import new_file_evaluation as measuring
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
-from lossprism.explorer.lab.training.loss_setting_effect import Tried, on_settings, tried
+from lossprism.explorer.lab.training.metric_uncertainty import (
+    ALL_FIGURES,
+    LEADING,
+    Measured,
+    repeats,
+)
 from lossprism.explorer.lab.training.new_file_evaluation import Unseen
-from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import (
@@ -26,7 +30,8 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
     gain,
     judged,
 )
-from lossprism.explorer.lab.training.run_records import Summary
+from lossprism.explorer.lab.training.run_json_types import Summary
+from lossprism.explorer.lab.training.setting_effect_on_comparison import Tried, on_settings, tried
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
@@ -150,7 +155,7 @@ class _Group:
 
     @property
     def leading(self) -> str:
-        """Figure of `pair_influence.LEADING` that judges all runs; the first if they differ."""
+        """Figure of `metric_uncertainty.LEADING` that judges all runs; the first if they differ."""
         known = {one.leading for one in self.outcomes.values()}
         return known.pop() if len(known) == 1 else LEADING[0]
 

@@ -29,8 +29,7 @@ from lossprism.explorer.lab.training.run_folder import (
     all_runs,
     default_root,
 )
-from lossprism.explorer.lab.training.run_process import one_gpu
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     EvaluationRecord,
     FollowedRun,
     Probe,
@@ -158,7 +157,7 @@ class Runs:
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        environment |= one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
+        environment |= device.one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
         with (run.path / "worker.txt").open("ab") as out:
             process = subprocess.Popen(
                 command, stdout=out, stderr=out, env=environment, start_new_session=True

@@ -5,8 +5,8 @@ seeds of (b − a). Other seeds would give another D, and so would other pairs. 
 the sum of two parts:
 
     seeds   the variance of the S differences / S; with more than two groups, pooled if larger
-    pairs   from the influence of each pair on D (`pair_influence.sampling_variance`), with degrees
-            of freedom by the number of independent pairs (`pair_influence.witnesses`)
+    pairs   from the influence of each pair on D (`metric_uncertainty.sampling_variance`), with
+            degrees of freedom by the number of independent pairs (`metric_uncertainty.witnesses`)
 
 Variation with both is in either part and is subtracted once. The interval is Student's. Its
 quantile is the mean of those of both parts, weighted by them (Cochran 1964), which keeps the level
@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from lossprism.explorer.lab.training.pair_influence import (
+from lossprism.explorer.lab.training.metric_uncertainty import (
     Measured,
     independent_pairs,
     sampling_variance,

@@ -19,12 +19,12 @@ from lossprism.explorer.export.trainer_program import python_name
 from lossprism.explorer.lab.training import starting_model
 from lossprism.explorer.lab.training.data import Pair, material_of, rules_of
 from lossprism.explorer.lab.training.held_out_metrics import GEOMETRY, MAX_PLACES, HeldOut
-from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES
+from lossprism.explorer.lab.training.metric_uncertainty import ALL_FIGURES
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.ranking_metrics import TITLES, list_figures
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     EvaluationRecord,
     ListFigures,
     Measured,

@@ -1,4 +1,4 @@
-"""Reader of a run folder's files, by the types of `run_records`.
+"""Reader of a run folder's files, by the types of `run_json_types`.
 
 A folder may come from a stranger, from an earlier version, or from a disk that failed: each entry
 must be of its type, one that is missing has its default, and unknown ones are left out.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     AlarmRecord,
     EvaluationRecord,
     EventRecord,

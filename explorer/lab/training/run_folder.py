@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import platformdirs
 import psutil
 
+from lossprism.explorer.lab.training.process_identity import is_running, start_of
 from lossprism.explorer.lab.training.run_file_reader import (
     LIVE,
     Misfit,
@@ -37,8 +38,7 @@ from lossprism.explorer.lab.training.run_file_reader import (
     read_object,
     records_in,
 )
-from lossprism.explorer.lab.training.run_process import is_running, start_of
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     Probe,
     RunConfig,
     RunOwner,

@@ -6,12 +6,12 @@ import numpy as np
 
 from lossprism.explorer.core.remarks import Remark, Value, short
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, measured, outcome
-from lossprism.explorer.lab.training.rank_changes import MovedPair, rank_changes
+from lossprism.explorer.lab.training.rank_and_neighbour_changes import MovedPair, rank_changes
 from lossprism.explorer.lab.training.run_comparison import held_out_pairs, on_gain, on_repeats
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import Gain, gain
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.run_records import StepRecord
+from lossprism.explorer.lab.training.run_json_types import StepRecord
 from lossprism.explorer.lab.training.trend import trend_of
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.locale import grouped

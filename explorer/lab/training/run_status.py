@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_file_reader import Misfit, read_as
 from lossprism.explorer.lab.training.run_folder import MIN_FREE_BYTES, RunFolder
-from lossprism.explorer.lab.training.run_records import Loading, RecordedPlan, RunState, StepRecord
+from lossprism.explorer.lab.training.run_json_types import (
+    Loading,
+    RecordedPlan,
+    RunState,
+    StepRecord,
+)
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem

@@ -19,7 +19,7 @@ from transformers import Trainer, TrainerCallback
 from lossprism.explorer.core.remarks import COLLAPSED
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_random_state
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     AlarmRecord,
     EvaluationRecord,
     EventRecord,

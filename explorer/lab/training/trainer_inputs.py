@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.run_records import RowForm
+from lossprism.explorer.lab.training.run_json_types import RowForm
 from lossprism.explorer.sources.pairs import NEGATIVE
 from lossprism.losses import LossSpec
 from lossprism.losses.labels import LabelRules

@@ -23,7 +23,7 @@ from lossprism.explorer.lab.training.held_out_metrics import (
     keeps_random_state,
     live_sample,
 )
-from lossprism.explorer.lab.training.pair_influence import repeats
+from lossprism.explorer.lab.training.metric_uncertainty import repeats
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.probe_batch import explored
 from lossprism.explorer.lab.training.ranking_metrics import list_figures
@@ -33,7 +33,7 @@ from lossprism.explorer.lab.training.run_folder import (
     RunFolder,
     nan_as_null,
 )
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     EvaluationRecord,
     EventRecord,
     ExampleCount,
@@ -52,7 +52,7 @@ from lossprism.explorer.lab.training.training_failures import (
     largest_fitting,
     watched,
 )
-from lossprism.explorer.lab.training.training_session import Session, batch_loss
+from lossprism.explorer.lab.training.training_run_parts import Session, batch_loss
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import device
 from lossprism.explorer.runtime.array_serialization import save_array

@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.training.run_records import Followed
+from lossprism.explorer.lab.training.run_json_types import Followed
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.device import device

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.ranking_metrics import list_figures
-from lossprism.explorer.lab.training.run_records import Measured
+from lossprism.explorer.lab.training.run_json_types import Measured
 from lossprism.losses.labels import LabelRules
 from tests.browser.finetune.steering import (
     PAGE,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import (
     PAGE,

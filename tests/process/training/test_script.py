@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from lossprism import losses
 from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training.data import Corpus
-from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
+from lossprism.explorer.lab.training.metric_uncertainty import ALL_FIGURES, LEADING
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.sources.encoders import EMBEDDED
 from tests import warm

@@ -20,7 +20,7 @@ from torch import nn
 from transformers import PrinterCallback, TrainerCallback
 
 import lossprism.losses.sentence_transformers as adapter
-from lossprism.explorer.lab.saved_batches import open_saved_batches
+from lossprism.explorer.lab.saved_training_batches import open_saved_batches
 from lossprism.losses.sentence_transformers import PrismCallback, saved_batch
 from lossprism.losses.sentence_transformers.library_loss_recognition import recognised
 from tests.tiny import WORDS, save_bert, static_model

@@ -15,8 +15,8 @@ from torch import nn
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 import lossprism
-from lossprism.explorer.lab import saved_batches
-from lossprism.explorer.lab.saved_batches import (
+from lossprism.explorer.lab import saved_training_batches
+from lossprism.explorer.lab.saved_training_batches import (
     open_saved_batches,
     wait_for_batches,
 )
@@ -288,7 +288,7 @@ def test_a_folder_of_a_training_that_begins_later_is_waited_for(tmp_path, monkey
         lambda: folder.mkdir(),
         lambda: lossprism.probe("info_nce", (queries, queries)).save(folder, step=7),
     ]
-    monkeypatch.setattr(saved_batches.time, "sleep", lambda _seconds: write.pop(0)())
+    monkeypatch.setattr(saved_training_batches.time, "sleep", lambda _seconds: write.pop(0)())
     (opened,) = wait_for_batches(str(folder), lambda: waited.append("told"))
     assert (opened.batch.step, waited, write) == (7, ["told"], [])
     assert [one.batch.step for one in wait_for_batches(str(folder), waited.clear)] == [7]

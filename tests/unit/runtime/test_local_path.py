@@ -12,7 +12,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.scenario_from_link import read_scenario
 from lossprism.explorer.lab.doctor.dataset_reader import content_of
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
-from lossprism.explorer.lab.saved_batches import files_in
+from lossprism.explorer.lab.saved_training_batches import files_in
 from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.runtime.local_path import is_inside, is_network_path, local_path

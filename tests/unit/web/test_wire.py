@@ -25,12 +25,12 @@ from lossprism.explorer.lab.doctor.number_report import ExplainedValue
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
 from lossprism.explorer.lab.large import large_batch_response
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
-from lossprism.explorer.lab.saved_batches import BatchFiles, SavedBatchScenario
+from lossprism.explorer.lab.saved_training_batches import BatchFiles, SavedBatchScenario
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH
 from lossprism.explorer.lab.training.run_comparison import Started
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.training.run_records import Followed
+from lossprism.explorer.lab.training.run_json_types import Followed
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text

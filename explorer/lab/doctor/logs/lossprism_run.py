@@ -14,7 +14,7 @@ from lossprism.explorer.lab.training.data import material_of, rules_of
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.probe_batch import values_at_collapse
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.run_records import EvaluationRecord, RunConfig, StepRecord
+from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, RunConfig, StepRecord
 from lossprism.explorer.lab.training.teacher_scores import vectors_of
 from lossprism.explorer.lab.training.trainer_inputs import examples
 from lossprism.explorer.runtime.problem import Problem

@@ -16,7 +16,11 @@ from lossprism.explorer.lab.doctor.logs.run_report import (
     run_answer,
     run_findings,
 )
-from lossprism.explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
+from lossprism.explorer.lab.saved_training_batches import (
+    SavedBatchScenario,
+    files_in,
+    open_saved_batches,
+)
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs, uploads
 from lossprism.explorer.runtime.array_serialization import packed

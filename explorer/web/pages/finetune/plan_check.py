@@ -23,7 +23,7 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
-from lossprism.explorer.lab.training.run_records import RowForm
+from lossprism.explorer.lab.training.run_json_types import RowForm
 from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import deployment_policy

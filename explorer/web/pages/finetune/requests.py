@@ -14,15 +14,21 @@ from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.lab.training import (
     new_file_evaluation,
     published_experiment,
-    rank_changes,
     run_comparison,
     run_downloads,
     run_remarks,
 )
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, tried
+from lossprism.explorer.lab.training.probe_batch import probe_exploration
+from lossprism.explorer.lab.training.rank_and_neighbour_changes import (
+    MovedPair,
+    Neighbours,
+    neighbours,
+    rank_changes,
+)
 from lossprism.explorer.lab.training.run_control import default_runs as runs
-from lossprism.explorer.lab.training.run_records import FollowedRun, RunStatus
+from lossprism.explorer.lab.training.run_json_types import FollowedRun, RunStatus
 from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
@@ -139,7 +145,7 @@ def _probe(request: dict) -> Probed:
     """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
     scenario = Scenario.from_json(request.get("scenario"))
     name, step = str(request.get("run")), integer(request.get("step"), "step")
-    exploration = rank_changes.exploration(runs(), name, step, scenario)
+    exploration = probe_exploration(runs(), name, step, scenario)
     if request.get("known") == name:
         return Probed(picture(exploration))
     probe = runs().probe(name)
@@ -153,7 +159,7 @@ def _figure(request: dict) -> Text:
     """{run, step, scenario, origin, format, and a look} → the probe batch as a file."""
     scenario, look = Scenario.from_json(request.get("scenario")), look_in(request)
     step = integer(request.get("step"), "step")
-    exploration = rank_changes.exploration(runs(), str(request.get("run")), step, scenario)
+    exploration = probe_exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     name = f"lossprism-{request.get('run')}-probe"
     return figure_text(name, matrix_figure(exploration, origin=origin, **look), request)
@@ -169,8 +175,8 @@ class Compared(Sparse, run_comparison.Comparison):
     """Finished runs beside each other, and what the first of them moved."""
 
     run: str = ""
-    moved: list[rank_changes.MovedPair] | None = None
-    neighbours: list[rank_changes.Neighbours] | None = None
+    moved: list[MovedPair] | None = None
+    neighbours: list[Neighbours] | None = None
 
 
 def _compare(request: dict) -> Compared:
@@ -187,8 +193,8 @@ def _compare(request: dict) -> Compared:
     return Compared(
         **comparison,
         run=ended[0],
-        moved=rank_changes.rank_changes(scores),
-        neighbours=[] if on else rank_changes.neighbours(runs(), ended[0], count=3)[:20],
+        moved=rank_changes(scores),
+        neighbours=[] if on else neighbours(runs(), ended[0], count=3)[:20],
     )
 
 

@@ -23,9 +23,8 @@ from lossprism.explorer.lab.large.batch import (
     must_fit,
     scored,
 )
-from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.corrections import corrected
 from lossprism.explorer.lab.large.encoder_pair_scores import encoded
+from lossprism.explorer.lab.large.label_corrections import corrected
 from lossprism.explorer.lab.large.large_batch_response import (
     Details,
     DrawnBlocks,
@@ -43,6 +42,7 @@ from lossprism.explorer.lab.large.large_batch_session import (
 from lossprism.explorer.lab.large.large_file_reader import FilePairs, read_pairs
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
 from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within

@@ -10,10 +10,10 @@ from lossprism import losses
 from lossprism.explorer.lab.large import hinge as without_cells
 from lossprism.explorer.lab.large import hinge_term_counts
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
-from lossprism.explorer.lab.large.block_sums import Summed
-from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.block_summed_matrix import Summed
 from lossprism.explorer.lab.large.hinge import Hinge
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.corrections import corrected
+from lossprism.explorer.lab.large.label_corrections import corrected
 from lossprism.explorer.lab.large.large_batch_downloads import (
     changes_csv,
     corrected_file,
@@ -33,6 +32,7 @@ from lossprism.explorer.lab.large.map_and_histogram_figures import (
     map_figure,
 )
 from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.problem import Problem
 from tests.plain_numbers import table_of, text_columns

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.large_batch_response import MIN_BLOCKS, look
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
+from lossprism.explorer.lab.large.window_blocks import Window
 from tests.unit.lab.large.made import batch_of
 
 

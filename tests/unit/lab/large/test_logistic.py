@@ -10,8 +10,7 @@ from lossprism import losses
 from lossprism.explorer.lab.large import logistic as over_nodes
 from lossprism.explorer.lab.large import loss_matrix_methods
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.block_sums import Summed
-from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.block_summed_matrix import Summed
 from lossprism.explorer.lab.large.grid_interpolation import (
     ERROR,
     OFFSETS,
@@ -22,6 +21,7 @@ from lossprism.explorer.lab.large.grid_interpolation import (
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.logistic import Smooth
 from lossprism.explorer.lab.large.streamed_matrix import Swept
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES

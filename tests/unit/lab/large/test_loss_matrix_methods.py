@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch, pair_limit
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
 from lossprism.explorer.web.pages.large.page_data import page_data
 from lossprism.losses import LOSSES

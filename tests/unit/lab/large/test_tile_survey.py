@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from lossprism import losses
-from lossprism.explorer.lab.large import blocks, tile_strips, tile_survey
-from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large import tile_strips, tile_survey, window_blocks
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
+from lossprism.explorer.lab.large.window_blocks import Window
 from tests.unit.lab.large.made import batch_of, summed
 
 IN_BATCH = offered("in_batch")
@@ -111,7 +111,7 @@ def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch
     monkeypatch.setattr(tile_strips, "TILE_CELLS", cells)
     monkeypatch.setattr(tile_survey, "SMALL_WINDOW_CELLS", 1000)
     monkeypatch.setattr(tile_survey, "MAX_CHUNKS", 100)
-    for module in (tile_survey, blocks):
+    for module in (tile_survey, window_blocks):
         monkeypatch.setattr(module, "MAX_BLOCKS", most)
     opened = opened_of(loss)
     levels = opened.matrix.survey.levels

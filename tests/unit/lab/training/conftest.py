@@ -11,7 +11,7 @@ import pytest
 
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.training.run_records import Measured, PairCounts, Summary
+from lossprism.explorer.lab.training.run_json_types import Measured, PairCounts, Summary
 from tests.tiny import save_bert, sentence
 
 # Results of a run that nobody measured.

@@ -31,7 +31,7 @@ from lossprism.explorer.lab.training.run_comparison import (
 )
 from lossprism.explorer.lab.training.run_difference_verdict import Difference
 from lossprism.explorer.lab.training.run_file_reader import read_as
-from lossprism.explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_json_types import (
     EvaluationRecord,
     FollowedRun,
     RecordedPlan,

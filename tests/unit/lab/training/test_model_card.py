@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.model_card import SPELLED_OUT, on_repeats, section, shown
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from lossprism.explorer.lab.training.run_records import Measured, PairCounts
+from lossprism.explorer.lab.training.run_json_types import Measured, PairCounts
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.version import VERSION
 from tests.hostile import HALF, TEXTS

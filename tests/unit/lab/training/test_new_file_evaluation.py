@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, outc
 from lossprism.explorer.lab.training.new_file_evaluation import Unseen
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.run_records import Measured
+from lossprism.explorer.lab.training.run_json_types import Measured
 from lossprism.explorer.locale import LANGUAGES, say, spelled
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.hosted_budgets import budget

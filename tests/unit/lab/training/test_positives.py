@@ -14,7 +14,6 @@ from lossprism.explorer.lab.training import (
     data,
     model_card,
     new_file_evaluation,
-    rank_changes,
     run_comparison,
     run_downloads,
     run_remarks,
@@ -22,8 +21,9 @@ from lossprism.explorer.lab.training import (
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, own_places, retrieval
-from lossprism.explorer.lab.training.pair_influence import LEADING, RETRIEVAL
+from lossprism.explorer.lab.training.metric_uncertainty import LEADING, RETRIEVAL
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.rank_and_neighbour_changes import rank_changes
 from lossprism.explorer.lab.training.run_difference_verdict import gain
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
@@ -237,7 +237,7 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()
     rows = list(csv.DictReader(run_downloads.run_csv(runs, name).splitlines()))
     assert float(rows[-1]["accuracy_at_1"]) == after.accuracy_at_1
-    for pair in rank_changes.rank_changes(outcome(runs.folder(name))):
+    for pair in rank_changes(outcome(runs.folder(name))):
         assert pair.rank_before == int(pair.rank_before) >= 1
         assert pair.label_rank == 1
 

@@ -14,13 +14,14 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training import (
     commands,
     published_experiment,
-    rank_changes,
     run_comparison,
 )
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
 from lossprism.explorer.lab.training.new_file_evaluation import Unseen
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.probe_batch import probe_exploration
+from lossprism.explorer.lab.training.rank_and_neighbour_changes import neighbours, rank_changes
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import Difference
 from lossprism.explorer.locale import say
@@ -126,7 +127,7 @@ def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
 
 def test_nearest_before_and_after(several):
     runs, (name, *_) = several
-    found = rank_changes.neighbours(runs, name, count=3)
+    found = neighbours(runs, name, count=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
     assert {entry.sentence for entry in found} == texts
     assert [entry.kept for entry in found] == sorted(entry.kept for entry in found)
@@ -143,11 +144,11 @@ def test_nearest_before_and_after(several):
 
 def test_pairs_whose_rank_changed_most(several):
     runs, (name, *_) = several
-    pairs = rank_changes.rank_changes(outcome(runs.folder(name)), count=5)
+    pairs = rank_changes(outcome(runs.folder(name)), count=5)
     jumps = [abs(pair.rank_after - pair.rank_before) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
-    every = rank_changes.rank_changes(outcome(runs.folder(name)), count=1000)
+    every = rank_changes(outcome(runs.folder(name)), count=1000)
     assert len(every) == len(corpus().held_out)
     assert sorted(p.rank_after for p in every)[0] == 1
 
@@ -156,10 +157,10 @@ def test_the_probe_batch_opens_in_the_explorer(several):
     runs, (name, *_) = several
     records = [r for r in runs.history(name) if r.kind == "evaluation"]
     for record in records:
-        found = rank_changes.exploration(runs, name, record.step)
+        found = probe_exploration(runs, name, record.step)
         assert found.spec.name == "cosent"
         assert found.batch.scores.tolist() == pytest.approx(record.probe, abs=1e-5)
-    other = rank_changes.exploration(runs, name, 6, Scenario(loss="info_nce"))
+    other = probe_exploration(runs, name, 6, Scenario(loss="info_nce"))
     assert other.spec.name == "info_nce"
     assert other.loss == pytest.approx(explore(other.scenario, other.batch).loss)
 

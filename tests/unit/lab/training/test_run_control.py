@@ -14,16 +14,16 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from lossprism.explorer.lab.training import process_identity, worker
 from lossprism.explorer.lab.training import run_control as runs_module
 from lossprism.explorer.lab.training import run_folder as folder
-from lossprism.explorer.lab.training import run_process, worker
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.run_process import one_gpu
 from lossprism.explorer.lab.training.run_status import progress
 from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.device import one_gpu
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.version import VERSION
 from tests.sentences import pattern_of, raises_problem
@@ -254,8 +254,8 @@ def test_a_clock_that_is_set_ends_no_run(runs, apart, monkeypatch):
     born, booted = psutil.Process().create_time(), psutil.boot_time()
     for moved_start, moved_boot in ((apart, apart), (0.0, apart), (0.0, 0.0)):
         process = SimpleNamespace(create_time=lambda at=born + moved_start: at, status=str)
-        monkeypatch.setattr(run_process.psutil, "Process", lambda number, known=process: known)
-        monkeypatch.setattr(run_process.psutil, "boot_time", lambda at=booted + moved_boot: at)
+        monkeypatch.setattr(process_identity.psutil, "Process", lambda number, known=process: known)
+        monkeypatch.setattr(process_identity.psutil, "boot_time", lambda at=booted + moved_boot: at)
         assert run.is_alive
 
 

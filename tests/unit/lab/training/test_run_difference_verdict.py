@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.training.pair_influence import (
+from lossprism.explorer.lab.training.metric_uncertainty import (
     Measured,
     independent_pairs,
     repeats,

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.training.pair_influence import spearman
+from lossprism.explorer.lab.training.metric_uncertainty import spearman
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_comparison import held_out_pairs, of_difference, on_gain
 from lossprism.explorer.lab.training.run_control import Runs

@@ -12,7 +12,8 @@ import torch
 from datasets import Dataset
 from transformers import set_seed
 
-from lossprism.explorer.lab.training import data, rank_changes, starting_model, teacher_scores
+from lossprism.explorer.lab.training import data, starting_model, teacher_scores
+from lossprism.explorer.lab.training.probe_batch import probe_exploration
 from lossprism.explorer.lab.training.trainer_inputs import columns_for
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
@@ -100,7 +101,7 @@ def test_a_guide_is_the_librarys_guide(models, runs, trained, tmp_path):
     alone = dataclasses.replace(chosen, guide="", steps=1)
     assert logged(runs, trained(alone, pairs))[0] != pytest.approx(found[0], rel=1e-3)
     # And in the matrix of the probe batch: of its vectors, not of the model's.
-    read = rank_changes.exploration(runs, name, 0).batch.guide
+    read = probe_exploration(runs, name, 0).batch.guide
     probe = runs.probe(name)
     assert probe
     texts = [text for both in zip(probe.first, probe.second, strict=True) for text in both]
@@ -188,7 +189,7 @@ def test_a_teachers_vectors_are_learnt_as_the_library_does(
     assert logged(runs, name) == pytest.approx(found, rel=1e-4)
     assert runs.status(name).summary.examples.form == "pairs"
     # The probe batch has the teacher's, at any step.
-    probe = rank_changes.exploration(runs, name, 20)
+    probe = probe_exploration(runs, name, 20)
     texts = probe.batch.pairs.sentences
     assert probe.batch.teacher_vectors is not None
     assert probe.batch.teacher_vectors.numpy() == pytest.approx(

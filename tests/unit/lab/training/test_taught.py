@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lossprism.explorer.lab.training import run_downloads
-from lossprism.explorer.lab.training.run_records import ExampleCount
+from lossprism.explorer.lab.training.run_json_types import ExampleCount
 from lossprism.explorer.lab.training.trainer_callback import Recorder
 from lossprism.losses import LOSSES
 from lossprism.losses.geometry import cosine

@@ -2,7 +2,7 @@
 
 import psutil
 
-from lossprism.explorer.lab.training.run_records import RunState
+from lossprism.explorer.lab.training.run_json_types import RunState
 
 # The clock may be set between two readings of the start of a process.
 SAME_CLOCK_SECONDS = 10
@@ -33,14 +33,3 @@ def start_of(process: int) -> tuple[float, float]:
     """
     booted, clock = psutil.boot_time(), psutil.Process(process).create_time()
     return clock, clock - booted
-
-
-def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
-    """Return the environment that hides all GPUs but the chosen one from a process: the trainer
-    would use them all, each with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it
-    stands."""
-    kind, _, place = (device or "cuda").partition(":")
-    if kind != "cuda" or visible == "":
-        return {}
-    known = visible.split(",") if visible else None
-    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}

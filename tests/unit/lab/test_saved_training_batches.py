@@ -12,8 +12,8 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab import saved_batches
-from lossprism.explorer.lab.saved_batches import files_in, open_saved_batches
+from lossprism.explorer.lab import saved_training_batches
+from lossprism.explorer.lab.saved_training_batches import files_in, open_saved_batches
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.sources.encoders import encode, locate
@@ -146,9 +146,11 @@ def test_a_file_that_is_still_being_written_is_waited_for(tmp_path):
 
 def test_a_growing_folder_explores_each_batch_once(tmp_path, monkeypatch):
     explored = []
-    plain = saved_batches.explore
+    plain = saved_training_batches.explore
     monkeypatch.setattr(
-        saved_batches, "explore", lambda scenario: explored.append(scenario) or plain(scenario)
+        saved_training_batches,
+        "explore",
+        lambda scenario: explored.append(scenario) or plain(scenario),
     )
     for step in range(3):
         write(tmp_path, replace(made(2), step=step))

@@ -11,7 +11,7 @@ from lossprism.explorer.lab.training.held_out_metrics import (
     best_accuracy,
     correlations,
 )
-from lossprism.explorer.lab.training.pair_influence import (
+from lossprism.explorer.lab.training.metric_uncertainty import (
     FIGURES,
     accuracy_at_1,
     sampling_variance,

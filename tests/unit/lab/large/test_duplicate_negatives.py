@@ -12,12 +12,12 @@ from lossprism import losses
 from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.large import duplicates as large_twins
+from lossprism.explorer.lab.large import duplicate_negatives as large_twins
 from lossprism.explorer.lab.large import tile_strips, tile_survey
-from lossprism.explorer.lab.large.blocks import Window
 from lossprism.explorer.lab.large.large_batch_remarks import judged, remarks_of
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
+from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.sources.pairs import Pairs, text_numbers
 from tests.unit.lab.large.made import batch_of
 

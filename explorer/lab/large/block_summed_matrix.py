@@ -8,10 +8,10 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.term_matrix import Matrix
 from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
 
 class Surveyed(Protocol):

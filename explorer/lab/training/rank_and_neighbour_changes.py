@@ -1,19 +1,13 @@
-"""A run before and after: changes of rank, and its probe batch at any step."""
+"""Held-out pairs and sentences before and after a run: changes of rank, and nearest neighbours."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.rank_correlation import mid_ranks
-from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.training.data import rules_of
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured
-from lossprism.explorer.lab.training.probe_batch import explored
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.training.run_records import EvaluationRecord
 from lossprism.explorer.lab.unit_vectors import directions
-from lossprism.explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -92,20 +86,3 @@ def rank_changes(held_out_scores: HeldOutScores, count: int = 20) -> list[MovedP
         )
         for place in order.tolist()
     ]
-
-
-def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = None) -> Exploration:
-    """The loss of the run (or of a scenario) on its probe batch at a recorded step."""
-    evaluations = [one for one in runs.history(name) if isinstance(one, EvaluationRecord)]
-    probe = runs.probe(name)
-    if not evaluations or probe is None:
-        raise Problem("training_not_finished", name=name)
-    record = min(evaluations, key=lambda one: abs(one.step - step))
-    vectors = runs.probe_vectors(name, record.step)
-    scores = np.array(record.probe)
-    plan = runs.plan(name)
-    if probe.threshold is None or probe.label_range is None:  # of an earlier version
-        rules = rules_of(runs.folder(name), plan)
-        probe = replace(probe, threshold=rules.threshold, label_range=rules.label_range)
-    guide, taught = runs.probe_guide(name), runs.probe_teacher(name)
-    return explored(plan, probe, scores, vectors, scenario, guide, taught)
