@@ -1,23 +1,27 @@
-"""Parts of a batch (micro-batches, devices, a queue): the inputs of a loss cut along axes."""
+"""Parts of a batch: the inputs of a loss, cut along their axes.
+
+A part has some of the pairs, or of the queries with their own keys and its share of the further
+negatives, or the sentences of its pairs. Prototypes are the same for all. The axes are those of
+`losses.batch_inputs.READABLE`.
+"""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.batch_inputs import READABLE
 
-# Cells of the parts that run at once; each step of a definition has as many.
-MAX_CELLS_AT_ONCE = 2**21
+KNOWN_AXES = {
+    "pair", "query", "key", "view", "sentence", "class",
+    "list", "row", "candidate", "given_triplet",
+}  # fmt: skip
 
 
 class BatchParts:
@@ -61,8 +65,6 @@ class BatchParts:
         reads = self.spec.reads.items()
         return {name: batch.read(what, vectors, scores) for name, what in reads}
 
-    # ---- Losses and gradients
-
     def loss_of(self, inputs: dict[str, Tensor | None]) -> Tensor:
         called: dict[str, Any] = {**inputs, **self.e.parameters}
         return self.spec.definition(**called)
@@ -73,112 +75,9 @@ class BatchParts:
         (gradient,) = torch.autograd.grad(loss, self.weights, allow_unused=True, **more)
         return torch.zeros_like(self.weights) if gradient is None else gradient
 
-    def in_parts(self, inputs: Iterable[dict[str, Tensor | None]]) -> tuple[list[float], Tensor]:
-        """Return the loss of each of `inputs`, and the mean of their gradients; only one is in
-        memory at a time."""
-        losses, total = [], torch.zeros_like(self.weights)
-        for one in inputs:
-            jobs.check()
-            loss, gradient = self.loss_and_gradient(one)
-            losses.append(loss)
-            total = total + gradient
-        return losses, total / len(losses)
-
     def loss_and_gradient(self, inputs: dict[str, Tensor | None]) -> tuple[float, Tensor]:
         loss = self.loss_of(inputs)
         return float(loss.detach()), self.gradient(loss, retain_graph=True)
-
-    def cached(self, parts: Sequence[Sequence[int]]) -> tuple[list[float], Tensor]:
-        """Embeddings without a graph, the loss and its gradient by them, then each part embedded
-        again, times the gradient that is kept for it (Gao et al. 2021)."""
-        with torch.no_grad():
-            kept = self.encoded(self.raw)
-        kept = kept.requires_grad_()
-        loss = self.loss_of(self.read(kept))
-        slopes = torch.zeros_like(kept)
-        if loss.requires_grad:
-            (gradient,) = torch.autograd.grad(loss, kept, allow_unused=True)
-            slopes = slopes if gradient is None else gradient
-        total = torch.zeros_like(self.weights)
-        for places in torch.arange(len(self.raw)).tensor_split(len(parts)):
-            again = self.encoded(self.raw[places])
-            total = total + self.gradient((again * slopes[places]).sum())
-        return [float(loss.detach())], total
-
-    def gathered(self, parts: Sequence[Sequence[int]]) -> tuple[list[float], Tensor]:
-        """Return the loss of each device, which sees all rows and has gradient through its own."""
-        losses, total = [], torch.zeros_like(self.weights)
-        taken = self.members("sentence", parts) if self._reads("sentence") else None
-        for n, own in enumerate(parts):
-            jobs.check()
-            # A sentence of several parts belongs to the first.
-            mine = None if taken is None else taken[:, n] & ~taken[:, :n].any(dim=1)
-            rows = torch.as_tensor(list(own), device=self.raw.device)
-            loss = self.loss_of(
-                {
-                    name: value
-                    if value is None
-                    else self._with_gradient_in(value, what, rows, mine)
-                    for (name, what), value in zip(
-                        self.spec.reads.items(), self.inputs.values(), strict=True
-                    )
-                }
-            )
-            losses.append(float(loss.detach()))
-            total = total + self.gradient(loss, retain_graph=True)
-        return losses, total / len(parts)
-
-    def _with_gradient_in(
-        self, value: Tensor, what: str, rows: Tensor, mine: Tensor | None
-    ) -> Tensor:
-        """Return an input with gradient only where it belongs to these rows."""
-        axes = READABLE[what].axes
-        if not value.requires_grad:
-            return value
-        dim = 1 if axes[0] == "level" else 0
-        felt = torch.zeros(value.shape[dim], dtype=torch.bool, device=value.device)
-        if axes[0] == "sentence" and mine is not None:
-            felt = mine.to(value.device)
-        elif axes[0] == "key" and "negative" in what:
-            felt[self._negatives_of(rows)] = True
-        else:
-            felt[rows] = True
-        shape = (1, -1) if dim else (-1, *(1,) * (value.ndim - 1))
-        return torch.where(felt.reshape(shape), value, value.detach())
-
-    def mean_loss(self, parts: Tensor) -> float:
-        """Return the mean loss of parts [M, size], all at once where the definition allows it."""
-
-        def of(places: Tensor) -> Tensor:
-            return self.loss_of(self.part(places))
-
-        places = parts.to(self.raw.device)
-        # Which negatives and sentences a part has differs in number.
-        alike = self.inputs.get("negatives") is None and not self._reads("sentence")
-        some = max(1, MAX_CELLS_AT_ONCE // places.shape[1] ** 2)
-        with contextlib.suppress(RuntimeError, TypeError, ValueError):  # then one by one
-            if alike:
-                run = torch.vmap(of)
-                losses = [_after_check(run, one) for one in places.split(some)]
-                return float(torch.cat(losses).double().mean())
-        return sum(float(_after_check(of, one)) for one in places) / len(places)
-
-    def expected_comparisons(self, size: int) -> float | None:
-        """Expected number of comparisons of all parts of `size` together.
-
-        Comparisons within a row stay; those of two rows stay with the chance that one part has
-        both.
-        """
-        axes = self.axes()
-        if "sentence" in axes:
-            return None
-        within, _ = self.cells("micro", self.of_size(1))
-        there = self.present(axes)
-        own = int((there & (within == TWO_SIDED)).sum())
-        chance = (size - 1) / (self.rows - 1) if self.rows > 1 else 0.0
-        return own + (int(there.sum()) - own) * chance
-
-    # ---- Parts
 
     def of_size(self, size: int) -> list[range]:
         """Divide the rows in their order into parts of `size`; the last may have fewer."""
@@ -189,7 +88,7 @@ class BatchParts:
         ends = [self.rows * n // devices for n in range(devices + 1)]
         return [range(*pair) for pair in pairwise(ends)]
 
-    def _reads(self, axis: str) -> bool:
+    def reads_axis(self, axis: str) -> bool:
         return any(axis in reading.axes for reading in self.spec.readings)
 
     def part(self, rows: Sequence[int] | Tensor) -> dict[str, Tensor | None]:
@@ -207,69 +106,30 @@ class BatchParts:
     def _taken(self, value: Tensor, what: str, rows: Tensor) -> Tensor:
         axes = READABLE[what].axes
         if what == "negative_owners":  # row of this part of each negative
-            owners = value[self._negatives_of(rows)]
+            owners = value[self.negatives_of(rows)]
             hits = owners[:, None] == rows
             return torch.where(hits.any(dim=1), hits.int().argmax(dim=1), -1)
         if axes == ("query", "key"):
             return value[rows][:, rows]
         if axes[0] == "key" and "negative" in what:
-            return value[self._negatives_of(rows)]
+            return value[self.negatives_of(rows)]
         if axes[0] in ("pair", "query", "key", self.unit):
             return value[rows]
         if axes[0] == "sentence":
-            return value[self._sentences_of(rows)]
+            return value[self.sentences_of(rows)]
         if axes[0] == "level":
             return value[:, rows]
         return value  # prototypes belong to all
 
-    def _negatives_of(self, rows: Tensor) -> Tensor:
+    def negatives_of(self, rows: Tensor) -> Tensor:
         """Positions of these rows' share of the further negatives, in their order."""
         count = len(self.batch.others)
         owner = torch.arange(count, device=rows.device) * self.rows // max(count, 1)
         return torch.isin(owner, rows).nonzero().flatten()
 
-    def _sentences_of(self, rows: Tensor) -> Tensor:
+    def sentences_of(self, rows: Tensor) -> Tensor:
         both = torch.cat((self.batch.first[rows], self.batch.second[rows]))
         return both.unique()
-
-    def queued(self, parts: Sequence[range]) -> Iterator[dict[str, Tensor | None]]:
-        """Yield each part with the keys of all earlier ones as further negatives, as constants."""
-        readings = [what for name, what in self.spec.reads.items() if self.inputs[name] is not None]
-        beside = [what for what in readings if READABLE[what].made_of in ("texts", "groups")]
-        takes = {"keys", "negatives"} <= self.spec.reads.keys()
-        if not takes or beside or "guide_keys" in readings:
-            raise Problem("mechanics_no_queue", about="loss")
-        queue: list[Tensor] = []
-        for places in parts:
-            inputs = self.part(places)
-            mine = inputs["negatives"]
-            later = [key.detach() for key in (inputs["keys"], mine) if key is not None]
-            extra = [*([] if mine is None else [mine]), *queue]
-            yield {**inputs, "negatives": torch.cat(extra) if extra else None}
-            queue += later
-
-    def copied(self, count: int) -> dict[str, Tensor | None]:
-        """Return the inputs of the loss for the batch `count` times over."""
-
-        def again(value: Tensor, what: str) -> Tensor:
-            axes = READABLE[what].axes
-            if axes[0] == "class":
-                return value
-            if axes == ("query", "key"):
-                return value.repeat(count, count)
-            if what == "negative_owners":
-                steps = torch.arange(count, device=value.device)[:, None] * self.rows
-                return torch.where(value >= 0, value + steps, -1).flatten()
-            times = (1, count) if axes[0] == "level" else (count, *(1,) * (value.ndim - 1))
-            return value.repeat(*times)
-
-        inputs = self.inputs.items()
-        return {
-            name: None if value is None else again(value, self.spec.reads[name])
-            for name, value in inputs
-        }
-
-    # ---- Which comparisons there are
 
     def axes(self) -> tuple[str, str]:
         """Name the rows and the columns of the comparisons of the loss."""
@@ -277,7 +137,7 @@ class BatchParts:
         named = symbol.axes if symbol is not None else ()
         if len(named) >= 2 and set(named[-2:]) <= KNOWN_AXES:
             return named[-2], named[-1]
-        if self._reads("sentence"):
+        if self.reads_axis("sentence"):
             return "sentence", "sentence"
         each_by_itself = self.unit in ("pair", "given_triplet")
         return (self.unit, self.unit if each_by_itself else "candidate")
@@ -310,7 +170,7 @@ class BatchParts:
             members = torch.zeros(len(batch.classes), len(parts), dtype=torch.bool)
             for n, places in enumerate(parts):
                 rows = torch.as_tensor(list(places), device=batch.first.device)
-                members[self._sentences_of(rows).cpu(), n] = True
+                members[self.sentences_of(rows).cpu(), n] = True
             return members
         own = torch.zeros(self.rows, len(parts), dtype=torch.bool)
         for n, places in enumerate(parts):
@@ -322,41 +182,6 @@ class BatchParts:
             more = torch.zeros(count, len(parts), dtype=torch.bool)
             for n, places in enumerate(parts):
                 rows = torch.as_tensor(list(places), device=self.raw.device)
-                more[self._negatives_of(rows).cpu(), n] = True
+                more[self.negatives_of(rows).cpu(), n] = True
             return torch.cat((own, more))
         return own
-
-    def cells(self, way: Way, parts: Sequence[Sequence[int]]) -> tuple[Tensor, tuple[str, str]]:
-        axes = self.axes()
-        rows, columns = (self.members(axis, parts) for axis in axes)
-        together = rows.float() @ columns.float().T > 0
-        cells = together.to(torch.uint8) * TWO_SIDED
-        if way in ("cached", "copies"):
-            cells = torch.full_like(cells, TWO_SIDED)
-        elif way == "gathered":
-            own = rows[:, None, 0] | columns[None, :, 0]
-            cells = torch.where(own, TWO_SIDED, ONE_SIDED).to(torch.uint8)
-        elif way == "queue":
-            order = torch.arange(len(parts))
-            latest = torch.where(rows, order, -1).amax(dim=1)
-            earliest = torch.where(columns, order, len(parts)).amin(dim=1)
-            earlier = earliest < latest[:, None]
-            cells = torch.where(together, TWO_SIDED, torch.where(earlier, ONE_SIDED, ABSENT))
-            cells = cells.to(torch.uint8)
-        return cells, axes
-
-
-def _after_check(work: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-    jobs.check()
-    return work(rows)
-
-
-Way = Literal["micro", "cached", "devices", "gathered", "queue", "copies"]
-WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "copies")
-# The kinds of a cell: no such comparison; one with a gradient on both sides; one whose other
-# side is a constant, because it belongs to another device or to an earlier batch.
-ABSENT, TWO_SIDED, ONE_SIDED = 0, 1, 2
-KNOWN_AXES = {
-    "pair", "query", "key", "view", "sentence", "class",
-    "list", "row", "candidate", "given_triplet",
-}  # fmt: skip

@@ -6,7 +6,7 @@ stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/state_link
 
 from lossprism.explorer.core.scenario import FACETS, ORDERS
 from lossprism.explorer.lab.compare.batch_change_effects import KINDS
-from lossprism.explorer.lab.compare.batch_parts import WAYS
+from lossprism.explorer.lab.compare.batch_splitting_methods import WAYS
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES
 from lossprism.explorer.web.page_data import Entry, table
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table

@@ -10,8 +10,14 @@ import torch
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.compare.batch_parts import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
-from lossprism.explorer.lab.compare.batch_splitting_methods import expected_of_parts, mechanics
+from lossprism.explorer.lab.compare.batch_splitting_methods import (
+    ABSENT,
+    ONE_SIDED,
+    TWO_SIDED,
+    WAYS,
+    expected_of_parts,
+    mechanics,
+)
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
