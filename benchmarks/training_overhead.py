@@ -46,6 +46,7 @@ from lossprism.explorer.lab.training.held_out_metrics import keeps_random_state,
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.starting_model import starting_model
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.losses.sentence_transformers import PrismCallback
 
@@ -79,7 +80,7 @@ def pace(encoder: str, root: Path, ours: str) -> list[Row]:
     chosen = plan(encoder, steps=steps * turns, evaluations=turns, checkpoint_seconds=86_400)
     if encoder == SCRATCH:  # its word pieces are learnt once, for all
         set_seed(chosen.seed)
-        starting_model(chosen, data.load(chosen).train, root / "start", None)
+        starting_model(chosen, checked_corpus(chosen).train, root / "start", None)
     made = {ours: MADE[ours], "plain": _plain}
     sides = {name: Trainings(make, chosen, root, trainings) for name, make in made.items()}
     times: dict[str, list[float]] = {name: [] for name in sides}
@@ -181,7 +182,7 @@ class FairQueue(TrainerCallback):
 def _train(
     made: Callable, chosen: TrainingPlan, root: Path, trainings: int, talk: Connection
 ) -> None:
-    corpus = data.load(chosen)
+    corpus = checked_corpus(chosen)
     for _ in range(trainings):
         talk.recv()
         trainer, spearman = made(chosen, corpus, root)

@@ -45,7 +45,7 @@ ELSEWHERE = {
     ),
     **of_prefix(
         "doctor.similarities.",
-        "test_similarity_gap.py::test_the_change_is_what_the_numbers_say",
+        "test_similarity_gap_findings.py::test_the_change_is_what_the_numbers_say",
     ),
     "doctor.data.margins_out_of_reach": (
         "test_pair_dataset_checks.py::test_margins_that_no_cosines_have"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.data_report import row_line
 from lossprism.explorer.lab.doctor.encoder_checks import (
     MAX_SHOWN_PAIRS,

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassesExamined, ClassTable
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassesExamined
 from lossprism.explorer.lab.doctor.class_encoder_checks import (
     EncodedClasses,
     SeenClasses,
     encoded_classes,
 )
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.data_report import LeftOut, row_line
 from lossprism.explorer.lab.doctor.finding import FoundFault
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned, Profile
 from lossprism.explorer.lab.large.large_file_reader import FilePairs

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from lossprism.explorer.lab.doctor import OF_OTHER, UNUSABLE, USUAL_BATCH, USUAL_LOSS
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
     left_out_path,
@@ -51,7 +52,7 @@ from lossprism.explorer.lab.doctor.pasted_input import (
     read_pasted,
     read_typed,
 )
-from lossprism.explorer.lab.doctor.similarity_gap import Similarities
+from lossprism.explorer.lab.doctor.similarity_gap_findings import Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.lab.saved_training_batches import files_in, open_saved_batches
 from lossprism.explorer.locale import say

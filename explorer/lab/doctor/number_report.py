@@ -7,11 +7,11 @@ from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
-from lossprism.explorer.lab.doctor.loss_match import LossMatch
 from lossprism.explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
 from lossprism.explorer.lab.doctor.minimum_without_labels import ends_of_labels
 from lossprism.explorer.lab.doctor.number_explanation import Explanation
 from lossprism.explorer.lab.doctor.number_findings import Finding
+from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.number_position import Position
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
 from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs

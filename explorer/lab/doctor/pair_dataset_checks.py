@@ -50,8 +50,8 @@ from lossprism.explorer.sources.label_words import INFERENCE_SCORES
 from lossprism.losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")
-# Code to paste that folds texts as `text_ids.folded` does: samplers and masks compare texts to
-# the letter. A cell may have a list of texts, or nothing.
+# Code to paste that folds texts as `text_measurements.folded` does: samplers and masks compare
+# texts to the letter. A cell may have a list of texts, or nothing.
 FOLDING = """\
 import unicodedata
 def folded(text):

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor import id_groups
+from lossprism.explorer.lab.doctor import text_ids
 from lossprism.explorer.lab.doctor.duplicate_collisions import (
     Meetings,
     have_partners,
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.doctor.duplicate_collisions import (
     partners,
     partners_either_way,
 )
-from lossprism.explorer.lab.doctor.text_ids import figures_of, ids_of, pair_ids
+from lossprism.explorer.lab.doctor.text_measurements import figures_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.sources.column_roles import PAIR_ROLES, TEACHER, TRIPLET_ROLES, is_name
 from lossprism.explorer.sources.symmetric_columns import name_same_kind
@@ -201,12 +201,12 @@ class Profile:
         if not self.is_symmetric:
             return self.pair
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
-        return pair_ids(low, high)
+        return text_ids.pair_ids(low, high)
 
     @cached_property
     def _labelled_pair(self) -> np.ndarray:
         """A number for each pair of texts with its label [N]."""
-        return pair_ids(self.same_pair, np.searchsorted(self.levels, self.labels))
+        return text_ids.pair_ids(self.same_pair, np.searchsorted(self.levels, self.labels))
 
     @cached_property
     def row_contents(self) -> np.ndarray:
@@ -214,15 +214,15 @@ class Profile:
         order. Triplets that differ in their negatives have different numbers."""
         if self.rows is None:
             return self._labelled_pair
-        return id_groups.set_ids(self._labelled_pair, self.row_of)[self.row_of]
+        return text_ids.set_ids(self._labelled_pair, self.row_of)[self.row_of]
 
     @cached_property
     def repeated_pairs(self) -> np.ndarray:
         """The places of pairs in rows that repeat an earlier row; of a list, also those that repeat
         an earlier pair in it."""
-        again = id_groups.seen_before(self.row_contents, self.row_of)
+        again = text_ids.seen_before(self.row_contents, self.row_of)
         if self.rows is not None and self.in_lists:
-            again |= id_groups.seen_before(pair_ids(self.row_of, self._labelled_pair))
+            again |= text_ids.seen_before(text_ids.pair_ids(self.row_of, self._labelled_pair))
         return np.flatnonzero(again)
 
     @cached_property
@@ -230,7 +230,7 @@ class Profile:
         """The places of triplets' negatives that are the positive or the anchor of their row."""
         if not self.of_triplets:
             return np.zeros(0, dtype=np.int64)
-        pair_in_row = pair_ids(self.row_of, self.pair)
+        pair_in_row = text_ids.pair_ids(self.row_of, self.pair)
         own = np.isin(pair_in_row, pair_in_row[self.positive]) | (self.first == self.second)
         return np.flatnonzero(own & ~self.positive)
 
@@ -248,8 +248,8 @@ class Profile:
         counts[self.own_negatives] = False
         places = np.flatnonzero(counts)
         pair = self.same_pair[places]
-        spreads = id_groups.label_spreads(pair, self.labels[places])
-        read = id_groups.label_spreads(pair, self.positive[places]) if by_threshold else spreads
+        spreads = text_ids.label_spreads(pair, self.labels[places])
+        read = text_ids.label_spreads(pair, self.positive[places]) if by_threshold else spreads
         several, is_noise = read > 0, spreads <= self.rater_noise * (1 + 1e-9)
         return places[several & ~is_noise], places[several & is_noise]
 
@@ -267,7 +267,7 @@ class Profile:
     @cached_property
     def has_other_label(self) -> np.ndarray:
         """Mask of the pairs whose first text has another label in another pair [N]."""
-        return id_groups.have_several_labels(self.first, self.labels)
+        return text_ids.have_several_labels(self.first, self.labels)
 
     @property
     def has_other_label_share(self) -> float:
@@ -331,9 +331,9 @@ class Profile:
             np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
             for side in (columns.first, columns.second)
         )
-        first, second = ids_of(first, second)
+        first, second = text_ids.ids_of(first, second)
         folded = self.first[places], self.second[places], self.pair[places]
-        exact = first, second, pair_ids(first, second)
+        exact = first, second, text_ids.pair_ids(first, second)
         return places[partners_either_way(*folded) > partners_either_way(*exact)]
 
     @cached_property
@@ -436,7 +436,7 @@ def profiled(
         figures_of(side, lambda done, before=before: report("numbering", before + done, 2 * count))
         for before, side in ((0, columns.first), (count, columns.second))
     )
-    first, second = ids_of(one.hashes, other.hashes)
+    first, second = text_ids.ids_of(one.hashes, other.hashes)
     rules = label_rules(np.unique(labels).tolist(), columns.threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
@@ -444,7 +444,7 @@ def profiled(
         labels=labels,
         first=first,
         second=second,
-        pair=pair_ids(first, second),
+        pair=text_ids.pair_ids(first, second),
         positive=positive,
         tokens=np.maximum(one.tokens, other.tokens),
         foreign=(one.foreign, other.foreign),

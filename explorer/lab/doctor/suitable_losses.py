@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, alone
+from lossprism.explorer.lab.doctor.class_dataset_checks import alone
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.loss_suitability_reasons import (
     AGAINST,
     FOR,

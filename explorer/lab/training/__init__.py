@@ -48,7 +48,7 @@ name, step, scenario)` computes any loss on the probe batch as it stood at a rec
 
 On a shared Space (`quota`): `start`, `run_comparison.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;
-`quota.why_not(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
+`quota.refusal(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
 stopped, its model kept, with the problem training_time_up. Elsewhere nothing is bounded.
 
 Measuring takes nothing from the random streams of a run: with the same seed it has the same losses

@@ -29,11 +29,11 @@ if TYPE_CHECKING:  # the command answers --help without torch
     )
     from lossprism.explorer.sources.reading_notes import ReadingNote
 
-# Nothing here loads torch before the arguments are read: --help should not wait for it.
+# Nothing here loads torch or orjson before the arguments are read: --help should not wait for them.
 
 
 # Options of a plan, by its names and with its defaults; 0 and "" are explained.
-_KNOBS: dict[str, dict[str, tuple[object, str]]] = {
+_PLAN_OPTIONS: dict[str, dict[str, tuple[object, str]]] = {
     "what is trained": {
         "encoder": ("all-MiniLM-L6-v2", "an id of the hub, a folder, or scratch: learnt anew"),
         "kind": ("bi", "bi or cross"),
@@ -80,7 +80,7 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "checkpoint_seconds": (30.0, "from one checkpoint to the next"),
     },
 }
-_DATA_KNOBS: dict[str, tuple[object, str]] = {
+_DATA_OPTIONS: dict[str, tuple[object, str]] = {
     "split": ("train", "part of a dataset of the hub"),
     "most": (100_000, "of more pairs than these, a random sample"),
     "held_out_file": ("", "a file of pairs to measure by"),
@@ -130,17 +130,17 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
     )
     varied = "cutoff or reorder: adds a copy of each pair with words left out or moved"
     data.add_argument("--augment", metavar="KIND", help=varied, **repeated)
-    _add_knobs(data, _DATA_KNOBS)
-    for title, knobs in _KNOBS.items():
-        _add_knobs(parser.add_argument_group(title), knobs)
+    _add_options(data, _DATA_OPTIONS)
+    for title, options in _PLAN_OPTIONS.items():
+        _add_options(parser.add_argument_group(title), options)
     parser.add_argument(
         "--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the loss"
     )
 
 
-def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, str]]) -> None:
+def _add_options(group: argparse._ArgumentGroup, options: dict[str, tuple[object, str]]) -> None:
     """Add an option for each; one that is left out keeps the default of the plan."""
-    for name, (default, about) in knobs.items():
+    for name, (default, about) in options.items():
         flag = f"--{name.removesuffix('_file').removesuffix('_model').replace('_', '-')}"
         if isinstance(default, bool):
             kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
@@ -170,15 +170,17 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     }
     data["source"] = next(source for source in ("file", "hub", "example") if source in data)
     data["columns"] = dict(_pairs(data.get("columns", ())))
-    knobs = {name: options[name] for group in _KNOBS.values() for name in group if name in options}
+    settings = {
+        name: options[name] for group in _PLAN_OPTIONS.values() for name in group if name in options
+    }
     if loss is not None:
-        if "convention" in knobs:
+        if "convention" in settings:
             loss = registered_loss(loss)
         else:
-            loss, knobs["convention"] = as_registered(loss, library=LIBRARY)
+            loss, settings["convention"] = as_registered(loss, library=LIBRARY)
     parameters = dict(_pairs(chosen.parameter))
     return TrainingPlan.from_json(
-        {**knobs, "loss": loss or "cosent", "seed": seed, "parameters": parameters, "data": data}
+        {**settings, "loss": loss or "cosent", "seed": seed, "parameters": parameters, "data": data}
     )
 
 
@@ -240,13 +242,11 @@ def compare(chosen: argparse.Namespace) -> int:
         file = chosen.on
         on = new_file_evaluation.read(file, Path(file).name, columns, encoding) if file else None
         _print_notes({on.name: on.notes} if on else {})
-        names = _ended(runs, chosen) or _trained(runs, chosen)
+        names = _ended_runs(runs, chosen) or _train_all(runs, chosen)
         with _scoring_bar() as report:
             comparison = comparing.table(runs, names, on, report)
         if chosen.out:
-            from lossprism.explorer.runtime.json_encoding import (
-                plain,  # needs orjson, which help does not
-            )
+            from lossprism.explorer.runtime.json_encoding import plain
 
             Path(chosen.out).write_text(json.dumps(plain(comparison), indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
@@ -263,7 +263,7 @@ def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
         print(*heading, *(note.written() for note in of_file), sep="\n", file=sys.stderr)
 
 
-def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
+def _ended_runs(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Return the named runs, all of which must have ended."""
     from lossprism.explorer.lab.training.ended_run_scores import outcome
 
@@ -274,7 +274,7 @@ def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     return chosen.ended
 
 
-def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
+def _train_all(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from lossprism.explorer.lab.training import run_comparison as comparing
     from lossprism.explorer.lab.training.command_termination import ended_with_us
@@ -346,10 +346,7 @@ def _show(bar: tqdm, status: FollowedRun) -> None:
 
 
 def _postfix(status: FollowedRun) -> str:
-    from lossprism.explorer.lab.training.run_json_types import (  # needs orjson
-        EvaluationRecord,
-        StepRecord,
-    )
+    from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, StepRecord
 
     if (loading := status.loading) and loading.total:
         return f"asking the teacher, {loading.done} of {loading.total}"

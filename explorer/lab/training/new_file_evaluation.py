@@ -102,7 +102,7 @@ def outcomes(
         work = _Scoring(missing, unseen, report)
         if work.held_out.is_positive and any(p.kind == "cross" for p in work.plans.values()):
             raise Problem("unseen_cross", name=unseen.name)
-        if reason := quota.why_not_measured(len(unseen.pairs), len(work.models)):
+        if reason := quota.measurement_refusal(len(unseen.pairs), len(work.models)):
             raise reason
         with _exclusive(report):
             for name in missing:

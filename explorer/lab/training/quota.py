@@ -18,7 +18,7 @@ def time_limit() -> float:
     return budget("training_seconds")
 
 
-def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+def refusal(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Return the reason why a run is too large for a hosted page; None if it is not, or this is
     none."""
     if not deployment_policy().has_budgets:
@@ -42,7 +42,7 @@ def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     return None
 
 
-def why_not_measured(pairs: int, models: int) -> Problem | None:
+def measurement_refusal(pairs: int, models: int) -> Problem | None:
     """Return the reason why so many models cannot score so many pairs on a hosted page; None
     elsewhere."""
     read, limit = pairs * models, budget("training_seen")

@@ -32,6 +32,7 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
 )
 from lossprism.explorer.lab.training.run_json_types import Summary
 from lossprism.explorer.lab.training.setting_effect_on_comparison import Tried, on_settings, tried
+from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
@@ -120,7 +121,7 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
         key = json.dumps(plan.to_json()["data"], sort_keys=True, default=str)
         corpora[key] = corpora.get(key) or data.read(plan)
         corpus = data.under_teacher(plan, corpora[key])
-        if reason := data.why_not(plan, corpus) or quota.why_not(plan, corpus):
+        if reason := refusal(plan, corpus) or quota.refusal(plan, corpus):
             raise reason
         ready.append((plan, corpus))
     quota.check_queue(runs.root, len(ready))

@@ -42,6 +42,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     StepRecord,
 )
 from lossprism.explorer.lab.training.run_status import died, loading, progress, recorded_plan
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.lab.training.trainer_inputs import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads
@@ -87,8 +88,8 @@ class Runs:
         Raises Problem where the data, the loss and the encoder do not go together, and where a
         Space that is shared could not bear it.
         """
-        corpus = data.under_teacher(plan, corpus or data.load(plan))
-        if reason := quota.why_not(plan, corpus):
+        corpus = data.under_teacher(plan, corpus or checked_corpus(plan))
+        if reason := quota.refusal(plan, corpus):
             raise logged(reason)
         with _acting:
             quota.check_queue(self.root, 1)
@@ -411,8 +412,8 @@ def estimate(
     Returns seconds (all of it), seconds_to_load, seconds_per_step, seconds_per_evaluation and
     steps; None once `is_needed`, which is called all the while, returns False.
     """
-    corpus = data.load(plan)
-    if reason := quota.why_not(plan, corpus):
+    corpus = checked_corpus(plan)
+    if reason := quota.refusal(plan, corpus):
         raise logged(reason)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -16,7 +16,7 @@ from transformers.utils import logging
 
 from lossprism.explorer.core.own_loss import add_own_loss
 from lossprism.explorer.lab.training import model_card, quota, starting_model, teacher_scores
-from lossprism.explorer.lab.training.data import Pair, material_of, no_epoch, rules_of
+from lossprism.explorer.lab.training.data import Pair, material_of, rules_of
 from lossprism.explorer.lab.training.held_out_metrics import (
     HeldOut,
     bands_of,
@@ -45,6 +45,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     Summary,
 )
 from lossprism.explorer.lab.training.run_remarks import gained
+from lossprism.explorer.lab.training.trainable_losses import no_epoch
 from lossprism.explorer.lab.training.trainer_callback import Recorder, load_own_weights
 from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for
 from lossprism.explorer.lab.training.training_failures import (

@@ -1,8 +1,9 @@
 """Diagnosis of a dataset, for programs."""
 
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
 from lossprism.explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
 from lossprism.explorer.lab.doctor.dataset_reader import (
@@ -18,7 +19,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_E
 from lossprism.explorer.lab.doctor.hard_negative_mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
-from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
+from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs

@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
-from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
+from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.response_types import Whole

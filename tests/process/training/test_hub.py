@@ -50,6 +50,7 @@ def shelf(tmp_path_factory):
 # A machine that has other things to do may take longer than a user would wait for the hub.
 PATIENT = """
 import json, os, sys, traceback
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime import limits
@@ -104,7 +105,7 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 
 def read(name, split="train"):
     try:
-        found = data.load(TrainingPlan(data=TrainingData(source="hub", hub=name, split=split)))
+        found = checked_corpus(TrainingPlan(data=TrainingData(source="hub", hub=name, split=split)))
     except Problem as problem:
         return problem.key
     return sorted([*found.train, *found.held_out])
@@ -133,7 +134,7 @@ from lossprism.explorer.lab.training.training_run import train
 runs = Runs({runs!r}, "cpu")
 pairs = TrainingData(source="hub", hub="someone/parquet")
 plan = TrainingPlan(data=pairs, encoder="someone/bert", steps=2, batch_size=4, evaluations=1)
-run = runs.prepare(plan, data.load(plan))
+run = runs.prepare(plan, checked_corpus(plan))
 run.take_ticket(os.getpid())
 train(run)
 status = runs.status(run.name)

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
+from lossprism.explorer.lab.doctor.class_table import read_classes
 from lossprism.explorer.lab.large.large_file_reader import read_pairs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitors import as_visitor, new_key

@@ -22,7 +22,7 @@ from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
 from lossprism.explorer.lab.doctor.data_report import DoctoredData
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue
-from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
+from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities
 from lossprism.explorer.lab.large import large_batch_response
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.lab.saved_training_batches import BatchFiles, SavedBatchScenario

@@ -29,7 +29,7 @@ from lossprism.explorer.lab.doctor.logs import (
     trainer_state,
 )
 from lossprism.explorer.lab.doctor.logs.log import Log
-from lossprism.explorer.lab.doctor.similarity_gap import read_similarities
+from lossprism.explorer.lab.doctor.similarity_file_reader import read_similarities
 from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem

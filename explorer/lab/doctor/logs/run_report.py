@@ -16,7 +16,7 @@ from lossprism.explorer.lab.doctor.logs.findings import (
 from lossprism.explorer.lab.doctor.logs.log import ROWS, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
-from lossprism.explorer.lab.doctor.loss_match import LossMatch
+from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, reference_value
 from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
 from lossprism.explorer.locale import grouped, say, spelled, title_word, word

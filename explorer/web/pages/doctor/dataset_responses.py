@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import (
     NAMED_CLASSES,
     CountedClass,

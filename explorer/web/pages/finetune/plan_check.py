@@ -24,6 +24,7 @@ from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_json_types import RowForm
+from lossprism.explorer.lab.training.trainable_losses import losses_for, refusal
 from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
@@ -132,7 +133,7 @@ def check(request: dict) -> Checked:
         repetition=_repetition(plan, corpus),
         of_scene=_chosen_in(linked),
         sample=_sample(corpus.train),
-        losses=dict(data.losses_for(plan, corpus)),
+        losses=dict(losses_for(plan, corpus)),
         train=len(corpus.train),
         held_out=len(corpus.held_out),
         by_chance=by_chance([pair[:2] for pair in corpus.held_out]) if corpus.labelled else None,
@@ -165,7 +166,7 @@ def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
     pace."""
     count = examples(plan, corpus.material)
     return Outlook(
-        refused=data.why_not(plan, corpus) or quota.why_not(plan, corpus),
+        refused=refusal(plan, corpus) or quota.refusal(plan, corpus),
         examples=count,
         form=form_of(plan, corpus.material),
         steps=plan.steps_for(count),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed

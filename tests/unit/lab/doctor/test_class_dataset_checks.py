@@ -9,13 +9,8 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.doctor.class_dataset_checks import (
-    ClassTable,
-    alone,
-    examine_classes,
-    names_classes,
-    read_classes,
-)
+from lossprism.explorer.lab.doctor.class_dataset_checks import alone, examine_classes
+from lossprism.explorer.lab.doctor.class_table import ClassTable, names_classes, read_classes
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import (

@@ -8,12 +8,12 @@ import json
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import (
     MixedClasses,
     encoded_classes,
     look_at_classes,
 )
+from lossprism.explorer.lab.doctor.class_table import read_classes
 from lossprism.explorer.lab.doctor.command_options import add_to
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.web.api.dataset_check import doctor_data

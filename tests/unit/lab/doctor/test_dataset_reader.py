@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept, write_left_out
 from lossprism.explorer.lab.doctor.dataset_reader import (
     content_of,

@@ -21,7 +21,8 @@ from lossprism.explorer.lab.doctor.finding import SEVERE, WARNING
 from lossprism.explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
-from lossprism.explorer.lab.doctor.text_ids import figures_of, folded, ids_of
+from lossprism.explorer.lab.doctor.text_ids import ids_of
+from lossprism.explorer.lab.doctor.text_measurements import figures_of, folded
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.pairs_from_tables import read_file

@@ -14,7 +14,7 @@ from lossprism.explorer.core.batch import Batch, batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
 from lossprism.explorer.core.specialised_definitions import accepted
 from lossprism.explorer.lab.doctor import dataset_reader
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.runtime.problem import Problem

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept
 from lossprism.explorer.lab.doctor.dataset_reader import read_table
 from lossprism.explorer.lab.doctor.encoder_checks import examine_encoded, look

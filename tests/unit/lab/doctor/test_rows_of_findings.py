@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import classes_answer
 from lossprism.explorer.lab.doctor.data_report import data_answer
 from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.command_options import add_to
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import read_content, read_table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
+from lossprism.explorer.lab.doctor.class_table import read_classes
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
 from lossprism.explorer.lab.training.commands import add_to, train
 from lossprism.explorer.lab.training.pair_sources import columns_read, pairs_of

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from lossprism.explorer.lab.training.commands import (
-    _DATA_KNOBS,
-    _KNOBS,
+    _DATA_OPTIONS,
+    _PLAN_OPTIONS,
     _pairs,
     _plan,
     _postfix,
@@ -113,10 +113,10 @@ OF_DATA |= {"name", "held_out_name", "teacher", "triplets"}
 
 
 def test_every_setting_of_a_plan_is_an_option_with_its_default():
-    knobs = {name: result for group in _KNOBS.values() for name, result in group.items()}
+    options = {name: result for group in _PLAN_OPTIONS.values() for name, result in group.items()}
     for plan, named, others in (
-        (TrainingPlan(), knobs, OTHERWISE),
-        (TrainingData(), _DATA_KNOBS, OF_DATA),
+        (TrainingPlan(), options, OTHERWISE),
+        (TrainingData(), _DATA_OPTIONS, OF_DATA),
     ):
         assert {entry.name for entry in dataclasses.fields(plan)} == {*named, *others}
         for name, (default, _) in named.items():

@@ -11,6 +11,7 @@ from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.data import Corpus, split
 from lossprism.explorer.lab.training.data_augmentation import augmented, cut_off, reordered
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus, losses_for, refusal
 from lossprism.explorer.lab.training.trainer_inputs import classes_of, sentences_of
 from lossprism.explorer.locale import title_word
 from lossprism.losses import LOSSES
@@ -104,7 +105,7 @@ def test_other_wordings_join_the_training_side_only(tmp_path):
     heads = ("sentence1", "sentence2", "score", "back")
     rows = [(f"a{i}", f"b{i}", i % 3, f"again a{i}") for i in range(50)]
     chosen = TrainingData(source="file", file=table(tmp_path, heads, rows), alternatives=("back",))
-    corpus = data.load(TrainingPlan(data=chosen))
+    corpus = checked_corpus(TrainingPlan(data=chosen))
     reworded = [pair for pair in corpus.train if pair[0].startswith("again")]
     assert len(reworded) == 40 == len(corpus.train) - len(reworded)
     held_out = {second for _, second, _ in corpus.held_out}
@@ -118,7 +119,7 @@ def test_a_held_out_file_of_ones_own(tmp_path):
     mine = table(tmp_path / "one", heads, [(f"a{i}", f"b{i}", i % 3) for i in range(20)])
     theirs = table(tmp_path / "two", heads, [(f"a{i}", f"c{i}", i % 2) for i in range(15, 25)])
     chosen = TrainingData(source="file", file=mine, held_out_file=theirs)
-    corpus = data.load(TrainingPlan(data=chosen))
+    corpus = checked_corpus(TrainingPlan(data=chosen))
     assert (len(corpus.train), len(corpus.held_out), corpus.shared) == (20, 10, 5)
 
 
@@ -136,13 +137,13 @@ def test_a_held_out_file_of_unknown_encoding_has_that_of_the_other(tmp_path):
 
 
 def test_examples_typed_rows_and_what_has_no_words():
-    corpus = data.load(TrainingPlan(data=TrainingData(example="graded_english")))
+    corpus = checked_corpus(TrainingPlan(data=TrainingData(example="graded_english")))
     assert len(corpus.train) + len(corpus.held_out) == 24
     rows = tuple((f"a{i}", f"b{i}", str(i % 2)) for i in range(600))  # more than a page's batch
-    corpus = data.load(TrainingPlan(data=TrainingData(source="rows", rows=rows)))
+    corpus = checked_corpus(TrainingPlan(data=TrainingData(source="rows", rows=rows)))
     assert len(corpus.train) + len(corpus.held_out) == 600
     with raises_problem("training_no_words", name="cosent_batch"):
-        data.load(TrainingPlan(data=TrainingData(example="cosent_batch")))
+        checked_corpus(TrainingPlan(data=TrainingData(example="cosent_batch")))
 
 
 def test_an_unreachable_hub_is_reported(monkeypatch):
@@ -154,7 +155,7 @@ def test_an_unreachable_hub_is_reported(monkeypatch):
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", nowhere)
     chosen = TrainingData(source="hub", hub="sentence-transformers/stsb")
     with raises_problem("hub_set_unreachable", name="sentence-transformers/stsb"):
-        data.load(TrainingPlan(data=chosen))
+        checked_corpus(TrainingPlan(data=chosen))
 
 
 def corpus_of(*labels):
@@ -164,10 +165,10 @@ def corpus_of(*labels):
 
 def test_one_label_value_says_which_losses_can():
     same = corpus_of(*[1] * 10)
-    able = {name for name, why in data.losses_for(TrainingPlan(), same).items() if why is None}
+    able = {name for name, why in losses_for(TrainingPlan(), same).items() if why is None}
     assert {"info_nce", "nt_xent", "siglip", "supcon"} <= able
     assert not able & {"cosent", "contrastive", "circle", "angle", "multitask_cosent"}
-    why = data.why_not(TrainingPlan(loss="cosent"), same)
+    why = refusal(TrainingPlan(loss="cosent"), same)
     assert why.key == "problem.training_one_label"
     assert LOSSES["info_nce"].title in str(why)
     assert title_word(LOSSES["angle"]) not in why.values["known"]
@@ -176,12 +177,12 @@ def test_one_label_value_says_which_losses_can():
 def test_a_threshold_beyond_all_labels_names_the_rule():
     pairs = corpus_of(*[0, 1] * 5)
     high = {"threshold": 9.0}
-    assert data.why_not(TrainingPlan(loss="info_nce"), pairs) is None
-    why = data.why_not(TrainingPlan(loss="info_nce", **high), pairs)
+    assert refusal(TrainingPlan(loss="info_nce"), pairs) is None
+    why = refusal(TrainingPlan(loss="info_nce", **high), pairs)
     assert (why.key, why.values["count"]) == ("problem.training_no_positives", 0)
-    why = data.why_not(TrainingPlan(loss="circle", **high), pairs)
+    why = refusal(TrainingPlan(loss="circle", **high), pairs)
     assert why.key == "problem.training_one_side"
-    assert data.why_not(TrainingPlan(loss="cosent", **high), pairs) is None
+    assert refusal(TrainingPlan(loss="cosent", **high), pairs) is None
 
 
 def test_a_run_reads_labels_as_the_page_does():
@@ -194,7 +195,7 @@ def test_a_run_reads_labels_as_the_page_does():
 
 def test_labels_beyond_the_chosen_scale_are_reported_where_they_matter():
     plan = TrainingPlan(label_range=(1.0, 4.0))
-    whys = data.losses_for(plan, corpus_of(1, 2, 3, 4, 5, 1, 2))
+    whys = losses_for(plan, corpus_of(1, 2, 3, 4, 5, 1, 2))
     keys = {name for name, why in whys.items() if why and why.key == whys["cosine_mse"].key}
     assert keys == {"cosine_mse"}
     beyond = {"label": 5, "low": 1, "high": 4}
@@ -223,7 +224,7 @@ def test_a_run_keeps_the_rules_that_it_was_begun_with(runs, labels):
     ("labels", "threshold"), [([1] * 10, None), ([0, 1] * 5, None), ([0, 1] * 5, 9.0)]
 )
 def test_every_reason_names_exactly_the_losses_that_can(kind, labels, threshold):
-    whys = data.losses_for(TrainingPlan(kind=kind, threshold=threshold), corpus_of(*labels))
+    whys = losses_for(TrainingPlan(kind=kind, threshold=threshold), corpus_of(*labels))
     single = {name: why for name, why in whys.items() if not LOSSES[name].parts}
     able = [title_word(LOSSES[name]) for name, why in single.items() if why is None]
     assert all(why.values["known"] == (able or "—") for why in whys.values() if why)
@@ -231,7 +232,7 @@ def test_every_reason_names_exactly_the_losses_that_can(kind, labels, threshold)
 
 def test_a_cross_encoder_needs_a_loss_on_scores():
     pairs = corpus_of(*[0, 1] * 5)
-    whys = data.losses_for(TrainingPlan(kind="cross"), pairs)
+    whys = losses_for(TrainingPlan(kind="cross"), pairs)
     able = {name for name, why in whys.items() if why is None}
     assert {"cosent", "binary_cross_entropy", "multitask_cosent", "circle"} <= able
     assert not able & {"info_nce", "angle", "triplet", "softmax", "hierarchical_cosent"}

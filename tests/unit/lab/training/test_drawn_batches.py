@@ -9,6 +9,7 @@ import torch
 
 from lossprism.explorer.lab.training import data, run_downloads
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.lab.training.trainer_callback import Recorder
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.drawn_batches import SAMPLERS, Draw, drawn
@@ -72,7 +73,7 @@ def test_what_is_not_chosen_suits_the_loss():
 def test_labels_that_cannot_repeat_are_reported_before():
     def refused(whole, **chosen):
         plan = dataclasses.replace(PLAN, sampler="group_by_label", **chosen)
-        problem = data.why_not(plan, whole)
+        problem = refusal(plan, whole)
         return problem and problem.key
 
     assert refused(corpus()) is None
@@ -90,12 +91,12 @@ def test_batches_by_label_that_leave_most_rows_out_are_refused(common, rare, ref
     pairs = tuple((f"a {n}", f"b {n}", label) for n, label in enumerate(labels))
     whole = data.Corpus(pairs, pairs[:4] + pairs[-4:])
     plan = dataclasses.replace(PLAN, loss="cosent", sampler="group_by_label")
-    problem = data.why_not(plan, whole)
+    problem = refusal(plan, whole)
     assert (problem is not None) == refused
     if problem:
         assert problem.key == "problem.training_by_label"
         assert (problem.values["rows"], problem.values["seen"]) == (99, 16)
-    assert data.why_not(dataclasses.replace(plan, sampler="shuffled"), whole) is None
+    assert refusal(dataclasses.replace(plan, sampler="shuffled"), whole) is None
 
 
 def trainer(pairs, tmp_path, sampler, size, **more):
@@ -127,7 +128,7 @@ def test_a_script_looks_at_its_epoch_as_fine_tune_does(says, tmp_path):
     made = trainer(pairs, tmp_path, "no_duplicates", 16)
     plan = dataclasses.replace(PLAN, loss="info_nce", batch_size=16)
     whole = data.Corpus(pairs, pairs[:8], labelled=False)
-    assert (data.why_not(plan, whole) is not None) == bool(says)
+    assert (refusal(plan, whole) is not None) == bool(says)
     if says == "refuses":
         with pytest.raises(ValueError, match="fills 0 of 15 batches of 16 rows, with 0 of 240"):
             check_epoch(made)
@@ -171,12 +172,12 @@ def questions(answers, count=240):
 def test_batches_without_duplicates_that_fill_no_epoch_are_refused(loss, answers, size, key):
     """Before the first step, with a batch size at which the same data do fill one."""
     plan = dataclasses.replace(PLAN, loss=loss, batch_size=size)
-    problem = data.why_not(plan, questions(answers))
+    problem = refusal(plan, questions(answers))
     assert (problem and problem.key) == key
-    assert data.why_not(dataclasses.replace(plan, sampler="shuffled"), questions(answers)) is None
+    assert refusal(dataclasses.replace(plan, sampler="shuffled"), questions(answers)) is None
     if problem and problem.values["fits"]:
         fitting = dataclasses.replace(plan, batch_size=problem.values["fits"])
-        assert data.why_not(fitting, questions(answers)) is None
+        assert refusal(fitting, questions(answers)) is None
 
 
 def test_a_text_that_stands_in_most_rows_is_refused_on_either_side_and_in_triplets():
@@ -188,4 +189,4 @@ def test_a_text_that_stands_in_most_rows_is_refused_on_either_side_and_in_triple
         data.Corpus(turned, turned[:8], labelled=False),
         data.Corpus(triples := tuple(rows), triples[:8], triplets=True),
     ):
-        assert data.why_not(plan, whole).key.startswith("problem.training_duplicates")
+        assert refusal(plan, whole).key.startswith("problem.training_duplicates")

@@ -25,6 +25,7 @@ from lossprism.explorer.lab.training.metric_uncertainty import LEADING, RETRIEVA
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import rank_changes
 from lossprism.explorer.lab.training.run_difference_verdict import gain
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus, refusal
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
@@ -167,7 +168,7 @@ def test_a_loss_learns_from_positives_or_says_what_would_make_it(file, loss):
     plan = plan_for(file, loss=loss)
     corpus = data.read(plan)
     assert not corpus.labelled
-    reason = data.why_not(plan, corpus)
+    reason = refusal(plan, corpus)
     needs = LOSSES[loss].needs
     assert (reason is None) == (needs <= {"positives"})
     if needs <= {"lists", "teacher"} and needs:
@@ -181,12 +182,12 @@ def test_a_loss_learns_from_positives_or_says_what_would_make_it(file, loss):
         assert pattern_of(reason.key).fullmatch(str(reason))["known"] == LOSSES["info_nce"].title
         assert reason.about == "scores"
         with pytest.raises(Problem):
-            data.load(plan)
+            checked_corpus(plan)
 
 
 def test_a_cross_encoder_is_refused_with_the_kind_that_is_not(file):
     plan = plan_for(file, loss="info_nce", kind="cross", encoder="all-MiniLM-L6-v2")
-    assert data.why_not(plan, data.read(plan)).key == "problem.training_cross_positives"
+    assert refusal(plan, data.read(plan)).key == "problem.training_cross_positives"
 
 
 def test_rows_without_scores_are_positives():
@@ -203,7 +204,7 @@ def test_positives_beside_a_held_out_file_with_scores_are_above_its_threshold(fi
         csv.writer(out).writerows([("question", "answer", "score"), *rows])
     chosen = TrainingData(source="file", file=str(file), held_out_file=str(held))
     plan = TrainingPlan(data=chosen, loss="info_nce")
-    corpus = data.load(plan)
+    corpus = checked_corpus(plan)
     assert {label for *_, label in corpus.train} == {5.0}
     assert {label for *_, label in corpus.held_out} == {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
     assert not corpus.labelled

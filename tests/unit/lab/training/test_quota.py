@@ -52,16 +52,16 @@ def test_a_run_that_is_too_large_is_refused_before_it_starts(key, runs, space, a
 
 
 def test_the_length_that_is_named_is_accepted(space):
-    reason = quota.why_not(dataclasses.replace(PLAN, steps=10**6), corpus())
+    reason = quota.refusal(dataclasses.replace(PLAN, steps=10**6), corpus())
     fits = reason.values["fits"]
-    assert quota.why_not(dataclasses.replace(PLAN, steps=fits), corpus()) is None
-    assert quota.why_not(dataclasses.replace(PLAN, steps=fits + 1), corpus()) is not None
+    assert quota.refusal(dataclasses.replace(PLAN, steps=fits), corpus()) is None
+    assert quota.refusal(dataclasses.replace(PLAN, steps=fits + 1), corpus()) is not None
 
 
 @pytest.mark.parametrize("key", TOO_MUCH)
 def test_at_home_nothing_is_too_large(key):
     chosen, pairs = TOO_MUCH[key]
-    assert quota.why_not(dataclasses.replace(PLAN, **chosen), pairs) is None
+    assert quota.refusal(dataclasses.replace(PLAN, **chosen), pairs) is None
     assert quota.time_limit() == float("inf")
 
 
@@ -116,8 +116,8 @@ def test_a_batch_of_lists_is_bounded_by_its_pairs(monkeypatch):
     pairs = tuple((f"a {i // 16}", f"b {i}", float(i % 2)) for i in range(320))
     of_lists = Corpus(pairs, corpus().held_out)
     plan = dataclasses.replace(PLAN, loss="list_net", batch_size=9)
-    reason = quota.why_not(plan, of_lists)
+    reason = quota.refusal(plan, of_lists)
     assert reason is not None
     assert (reason.key, reason.values["batch"]) == ("problem.training_shared_batch", 144)
-    assert quota.why_not(dataclasses.replace(plan, batch_size=8), of_lists) is None
-    assert quota.why_not(dataclasses.replace(plan, loss="cosent"), of_lists) is None
+    assert quota.refusal(dataclasses.replace(plan, batch_size=8), of_lists) is None
+    assert quota.refusal(dataclasses.replace(plan, loss="cosent"), of_lists) is None

@@ -14,6 +14,7 @@ from transformers import set_seed
 
 from lossprism.explorer.lab.training import data, starting_model, teacher_scores
 from lossprism.explorer.lab.training.probe_batch import probe_exploration
+from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.lab.training.trainer_inputs import columns_for
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
@@ -276,11 +277,11 @@ def test_an_unusable_teacher_is_reported_before_a_run_is_queued(models, runs, tm
 def test_a_teacher_that_is_named_takes_the_place_of_a_column():
     bare = dataclasses.replace(corpus(), teacher=None, held_out_teacher=None)
     named = plan(loss="distill_kl", teacher_model="all-MiniLM-L6-v2")
-    refused = data.why_not(plan(loss="distill_kl"), bare)
+    refused = refusal(plan(loss="distill_kl"), bare)
     assert refused
     assert refused.key == "problem.training_needs_teacher"
     for given in (bare, corpus()):
         awaited = data.under_teacher(named, given)
-        assert data.why_not(named, awaited) is None
+        assert refusal(named, awaited) is None
         assert awaited.teacher is None
         assert awaited.material.taught_lists == awaited.material.lists

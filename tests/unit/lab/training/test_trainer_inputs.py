@@ -10,6 +10,7 @@ import pytest
 from lossprism.explorer.lab.training import data, run_downloads
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus, losses_for
 from lossprism.explorer.lab.training.trainer_inputs import (
     Material,
     columns_for,
@@ -37,7 +38,7 @@ def test_lists_and_their_teacher_stay_together(tmp_path):
         {"query": f"q {i // 3}", "passage": f"p {i}", "score": i % 3, "teacher": i / 2}
         for i in range(60)
     ]
-    found = data.load(plan(loss="distill_kl", data=file_of(tmp_path, rows)))
+    found = checked_corpus(plan(loss="distill_kl", data=file_of(tmp_path, rows)))
     assert not found.triplets
     assert {len(places) for places in found.material.lists} == {3}
     assert len(found.train) == len(taught_by(found))
@@ -48,7 +49,7 @@ def test_lists_and_their_teacher_stay_together(tmp_path):
         for (_, second, _), score in zip(side, teacher, strict=True):
             assert score == int(second[2:]) / 2
     assert not {a for a, *_ in found.train} & {a for a, *_ in found.held_out}
-    varied = data.load(
+    varied = checked_corpus(
         plan(
             loss="list_net",
             data=TrainingData(source="file", file=found_file(tmp_path), augment=("reorder",)),
@@ -77,7 +78,7 @@ def test_rows_of_triplets_stay_rows(tmp_path, count):
         }
         for i in range(40)
     ]
-    found = data.load(plan(loss="info_nce", data=file_of(tmp_path, rows)))
+    found = checked_corpus(plan(loss="info_nce", data=file_of(tmp_path, rows)))
     assert found.triplets
     columns = columns_for(plan(loss="info_nce"), found.material, RULES)
     for anchor, positive, *negatives in zip(*columns.values(), strict=True):
@@ -121,7 +122,7 @@ def test_which_rows_a_loss_is_given():
 
 
 def whys(pairs, **chosen):
-    return {name: why and why.key for name, why in data.losses_for(plan(**chosen), pairs).items()}
+    return {name: why and why.key for name, why in losses_for(plan(**chosen), pairs).items()}
 
 
 def test_what_lacks_is_named_and_what_is_there_is_learnt_from():

@@ -12,9 +12,10 @@ import pytest
 from lossprism.explorer.core.own_loss import add_own_loss
 from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training import training_run as sessions
-from lossprism.explorer.lab.training.data import Corpus, why_not
+from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.held_out_metrics import live_sample
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
@@ -59,9 +60,9 @@ def test_a_sum_is_trained_again_by_its_script(runs, trained):
 
 
 def test_parts_that_learn_from_other_data_are_refused_before_anything_is_trained():
-    apart = why_not(plan(loss="cosent+arcface"), corpus())
+    apart = refusal(plan(loss="cosent+arcface"), corpus())
     assert apart.key == "problem.training_sum_apart"
-    assert why_not(plan(loss="cosent+supcon"), corpus()) is None
+    assert refusal(plan(loss="cosent+supcon"), corpus()) is None
 
 
 @pytest.mark.parametrize("twins", ["leave_out", "keep"])

@@ -10,9 +10,9 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.claim import Sample
 from lossprism.explorer.lab.claims.registry import claims, verdicts
 from lossprism.explorer.lab.claims.training_claims import SYMBOLS, TRAININGS
-from lossprism.explorer.lab.training.data import load
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
+from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.pages.claims import requests
@@ -134,7 +134,7 @@ def test_advice_is_judged_by_its_runs(tmp_path, name: str, parts: set[str]) -> N
     names = []
     for plan in TRAININGS[name].plans(Scenario(), 6):
         plan = dataclasses.replace(plan, **SMALL)
-        names.append(train_here(runs, plan, load(plan)))
+        names.append(train_here(runs, plan, checked_corpus(plan)))
     found = TRAININGS[name].judge(runs, names)
     assert {one.part for one in found.comparisons} == parts
     assert all(one.right.text or one.left.text for one in found.comparisons)
@@ -148,7 +148,7 @@ def test_both_losses_are_trained_and_compared(tmp_path) -> None:
     for plan in TRAININGS["S1-table"].plans(Scenario(), 6):
         plan = dataclasses.replace(plan, encoder=encoder, steps=3, evaluations=1)
         if plan.seed < 2:
-            names.append(train_here(runs, plan, load(plan)))
+            names.append(train_here(runs, plan, checked_corpus(plan)))
     found = TRAININGS["S1-table"].judge(runs, names)
     assert {one.part for one in found.comparisons} == {"trained"}
     figures = [one.latex for one in found.facts]

@@ -1,5 +1,4 @@
-"""Similarities of positives and negatives, at one moment or several, such as before and after a
-training: how the gap between them changes, and how many comparisons are in order.
+"""Reader of files with similarities of positives and negatives.
 
 JSON, JSON lines, CSV and TSV are read. A query has a number or a list of numbers under a name such
 as "pos" or "neg_scores"; or each row has a label and a number, but no text. The moment is the rest
@@ -14,16 +13,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault, FoundFault, Value
 from lossprism.explorer.lab.doctor.logs.log import STEP_NAMES, is_loss, number_in
-from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.runtime.response_types import Whole, as_answer
+from lossprism.explorer.lab.doctor.similarity_gap_findings import Moment, Scores, Similarities
 
 POSITIVE = frozenset(("pos", "positive", "positives", "正例", "正样本"))
 NEGATIVE = frozenset(("neg", "negative", "negatives", "负例", "负样本"))
@@ -41,105 +34,8 @@ MOMENTS = frozenset(
 )
 MAX_BYTES, HEAD_BYTES = 2**23, 2**16  # of a file, and of its head with the names
 _MENTIONED = re.compile(r"pos|正|label|标签|gold|relevant|\\u[0-9a-f]{4}", re.I)
-_DIGITS = 4
 
 Record = Mapping[str, Any]
-Scores = tuple[list[float], list[float]]  # of positives, and of negatives
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A model's scores of the positives and negatives of each query at one moment."""
-
-    name: str
-    queries: tuple[Scores, ...]
-
-    @property
-    def positive(self) -> float:
-        """The mean of all positives."""
-        return float(np.mean([score for scores, _ in self.queries for score in scores]))
-
-    @property
-    def negative(self) -> float:
-        return float(np.mean([score for _, scores in self.queries for score in scores]))
-
-    @property
-    def gap(self) -> float:
-        return self.positive - self.negative
-
-    @property
-    def reversed_queries(self) -> tuple[int, ...]:
-        """Queries, counted from 1, with a negative above a positive."""
-        return tuple(at for at, (own, other) in enumerate(self.queries, 1) if max(other) > min(own))
-
-    @property
-    def order(self) -> float:
-        """Share of the comparisons of a query's positive with its negative that are in order; equal
-        ones count half."""
-        won = [
-            (np.sign(np.subtract.outer(own, other)) + 1).ravel() / 2 for own, other in self.queries
-        ]
-        return float(np.concatenate(won).mean())
-
-
-@dataclass(frozen=True)
-class Similarities:
-    """The moments in their order, and what was found in them."""
-
-    moments: tuple[Moment, ...]
-    faults: tuple[Fault, ...]
-
-    def about(self, language: str = "en") -> Iterator[str]:
-        """A sentence for each moment."""
-        for one in self.moments:
-            yield say(
-                language,
-                "doctor.similarities.moment" if one.name else "doctor.similarities.only",
-                name=one.name,
-                count=len(one.queries),
-                positive=display_number(one.positive, _DIGITS),
-                negative=display_number(one.negative, _DIGITS),
-                gap=display_number(one.gap, _DIGITS),
-                order=percent(one.order),
-            )
-
-    def lines(self, language: str = "en") -> Iterator[str]:
-        """Yield the report for the terminal."""
-        yield from self.about(language)
-        for fault in self.faults:
-            yield ""
-            yield from fault.lines(language)
-
-    def answered(self, language: str = "en") -> DoctoredSimilarities:
-        """Return the answer for programs and the page."""
-        return DoctoredSimilarities(
-            [as_answer(SimilarityMoment, one, queries=len(one.queries)) for one in self.moments],
-            [*self.about(language)],
-            [one.answered(FoundFault, language, rows=[*one.rows]) for one in self.faults],
-        )
-
-
-@dataclass(frozen=True)
-class SimilarityMoment(Whole):
-    """Similarities at one moment: means of positives and of negatives, their gap, and the share of
-    a query's comparisons that are in order."""
-
-    name: str
-    queries: int
-    positive: float
-    negative: float
-    gap: float
-    order: float
-
-
-@dataclass(frozen=True)
-class DoctoredSimilarities(Whole):
-    """Similarities of positives and negatives at one moment or several, in sentences too; the rows
-    of a finding are queries."""
-
-    moments: list[SimilarityMoment]
-    about: list[str]
-    findings: list[FoundFault]
 
 
 def read_similarities(content: bytes) -> Similarities | None:
@@ -150,35 +46,7 @@ def read_similarities(content: bytes) -> Similarities | None:
     moments = _moments(_records(content.decode("utf-8-sig", "ignore")))
     are_ids = all(score.is_integer() for one in moments for query in one.queries
                   for scores in query for score in scores)  # fmt: skip
-    return None if are_ids else Similarities(moments, tuple(_faults(moments)))
-
-
-def _faults(moments: tuple[Moment, ...]) -> Iterator[Fault]:
-    before, after = moments[0], moments[-1]
-    if len(moments) > 1 and (name := _change(before, after)):
-        severity = NOTE if name == "gap_wider" else WARNING
-        yield Fault(name, severity, _values(before, after), subject="similarities")
-    if after.reversed_queries:
-        counts: dict[str, Value] = {"count": len(after.reversed_queries), "all": len(after.queries)}
-        yield Fault("reversed", WARNING, counts, after.reversed_queries, subject="similarities")
-
-
-def _change(before: Moment, after: Moment) -> str:
-    if after.order < before.order:
-        return "order_worse"
-    if math.isclose(after.gap, before.gap, abs_tol=1e-9):
-        return ""
-    return "gap_wider" if after.gap > before.gap else "gap_narrower"
-
-
-def _values(before: Moment, after: Moment) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for at, one in (("before", before), ("after", after)):
-        values[at] = one.name
-        for name in ("positive", "negative", "gap"):
-            values[f"{name}_{at}"] = display_number(getattr(one, name), _DIGITS)
-        values[f"order_{at}"] = percent(one.order)
-    return values
+    return None if are_ids else Similarities(moments)
 
 
 def _records(text: str) -> Any:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossprism.explorer.lab.doctor import text_ids
-from lossprism.explorer.lab.doctor.text_ids import TOKENS_OF_WORD, figures_of, folded
+from lossprism.explorer.lab.doctor import text_measurements
+from lossprism.explorer.lab.doctor.text_measurements import TOKENS_OF_WORD, figures_of, folded
 
 LETTERS = "ab Zé\tßĀẞＴｗ你好世のカ가Ώ²Ⅷ٣1\U0001f600\U00020000ﬃİḀ"
 
@@ -24,7 +24,7 @@ def is_foreign(text: str) -> bool:
 @given(st.lists(st.text(st.sampled_from(LETTERS), max_size=12), max_size=9), st.integers(1, 4))
 def test_a_column_is_looked_at_as_each_of_its_texts(texts, at_once):
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(text_ids, "TEXTS_A_REPORT", at_once)
+        changed.setattr(text_measurements, "TEXTS_A_REPORT", at_once)
         found = figures_of(texts)
     for place, text in enumerate(texts):
         characters = len(re.findall("[\u3040-\u30ff\u3400-\u9fff]", text))

@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
-from lossprism.explorer.lab.doctor.similarity_gap import read_similarities
+from lossprism.explorer.lab.doctor.similarity_file_reader import read_similarities
 from lossprism.explorer.web.api.dataset_check import doctor_data
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
 from tests.sentences import pattern_of
