@@ -20,7 +20,7 @@ import psutil
 from lossprism.explorer.runtime.cache_folder import cache_folder
 
 # By the name of the command, of the application and of the file below the folder of programs.
-COMMANDS = (
+LINUX_COMMANDS = (
     *("google-chrome", "google-chrome-stable", "chromium", "chromium-browser"),
     *("microsoft-edge", "microsoft-edge-stable", "brave-browser"),
 )
@@ -32,7 +32,7 @@ WINDOWS_FILES = (
     "BraveSoftware/Brave-Browser/Application/brave.exe",
 )
 WINDOWS_FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")  # variables
-MISSING = (
+NO_BROWSER = (
     "No Chrome, Chromium, Edge or Brave was found for --window. Without --window the page opens in "
     "your usual browser."
 )
@@ -52,11 +52,11 @@ def find_browser() -> str:
             for folder in folders
         ]
     else:
-        browsers = [path for name in COMMANDS if (path := shutil.which(name))]
+        browsers = [path for name in LINUX_COMMANDS if (path := shutil.which(name))]
     for path in browsers:
         if Path(path).is_file():
             return path
-    raise FileNotFoundError(MISSING)
+    raise FileNotFoundError(NO_BROWSER)
 
 
 @contextlib.contextmanager

@@ -21,9 +21,9 @@ from lossprism.explorer.runtime.visitors import visitor
 
 # A folder that another user of the machine made cannot be written.
 _USER = str(os.getuid()) if hasattr(os, "getuid") else ""
-# What is served as it stands; `TAKEN` holds what is packed for one visitor.
+# What is served as it stands; `PACKED_FOLDER` holds what is packed for one visitor.
 FOLDER = Path(tempfile.gettempdir()) / f"lossprism{_USER and '-'}{_USER}" / "downloads"
-TAKEN = FOLDER / "taken"
+PACKED_FOLDER = FOLDER / "taken"
 
 
 # Where the page serves them, below its own address.
@@ -49,14 +49,14 @@ class Text:
     text: str
 
 
-def place_of(run: str) -> Path:
+def folder_of_run(run: str) -> Path:
     """Return the secret folder for the downloads of this run, the same each time."""
-    place = _place_of(run)
+    place = _path_of_run(run)
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     return place
 
 
-def _place_of(run: str) -> Path:
+def _path_of_run(run: str) -> Path:
     return FOLDER / hashlib.blake2b(run.encode(), key=_SECRET, digest_size=16).hexdigest()
 
 
@@ -69,25 +69,25 @@ def find(place: str, name: str) -> Path | None:
     """Return the download with this name in the folder with this name, None if there is none."""
     if not _PLACE.fullmatch(place) or Path(name).name != name:
         return None
-    paths = (folder / place / name for folder in (TAKEN, FOLDER))
+    paths = (folder / place / name for folder in (PACKED_FOLDER, FOLDER))
     return next((path for path in paths if path.is_file()), None)
 
 
 def forget_run(run: str) -> None:
     """Delete the downloads of a deleted run."""
-    shutil.rmtree(_place_of(run), ignore_errors=True)
+    shutil.rmtree(_path_of_run(run), ignore_errors=True)
 
 
 def forget_visitor() -> None:
     """Delete the downloads of the requesting visitor of a hosted page."""
-    for place in TAKEN.glob(f"{visitor()}-*") if visitor() else ():
+    for place in PACKED_FOLDER.glob(f"{visitor()}-*") if visitor() else ():
         shutil.rmtree(place, ignore_errors=True)
 
 
 def delete_expired() -> None:
     """Delete downloads older than `DOWNLOAD_S`, also those of a process that has ended."""
-    for place in (*TAKEN.glob("*"), *FOLDER.glob("*")):
-        if place == TAKEN:
+    for place in (*PACKED_FOLDER.glob("*"), *FOLDER.glob("*")):
+        if place == PACKED_FOLDER:
             continue
         with contextlib.suppress(FileNotFoundError):  # it left while we looked
             packed = list(files_in(place)) or [(place, place.stat())]
@@ -98,14 +98,14 @@ def delete_expired() -> None:
 def new_download(name: str) -> Path:
     """Return the path for a new file with this name, after deleting old downloads, and the oldest
     ones beyond the total limit."""
-    TAKEN.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kept = sorted((about.st_mtime, about.st_size, path) for path, about in files_in(TAKEN))
+    PACKED_FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
+    kept = sorted((about.st_mtime, about.st_size, path) for path, about in files_in(PACKED_FOLDER))
     excess = sum(size for _, size, _ in kept) - DOWNLOADS_BYTES
     for age, size, path in kept:
         if excess <= 0 and time.time() - age < DOWNLOAD_S:
             break
         shutil.rmtree(path.parent, ignore_errors=True)
         excess -= size
-    place = TAKEN / "-".join(filter(None, (visitor(), secrets.token_hex(16))))
+    place = PACKED_FOLDER / "-".join(filter(None, (visitor(), secrets.token_hex(16))))
     place.mkdir(mode=0o700)
     return place / name

@@ -176,7 +176,7 @@ def _turn(of: FairQueue, waiting: Waiting) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[None]:
+def light_work_turn(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[None]:
     """Run work that takes this estimated number of processor seconds, and is not heavy, in its
     turn; at once on the user's own machine, and inside another turn.
 
@@ -221,7 +221,7 @@ def has_turn() -> bool:
 
 
 @contextlib.contextmanager
-def in_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
+def heavy_work_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
     """Run heavy work in the visitor's turn; at once on the user's own machine, and inside another
     turn."""
     if not is_among_strangers() or _mine.get():

@@ -60,10 +60,10 @@ class Job:
         self.cancelled = False
         self.in_foreground = True  # done by the thread that asked for it
         self._future: Future = Future()
-        self._failure_told = False
-        self._asked = time.monotonic()
+        self._failure_reported = False
+        self._last_poll = time.monotonic()
         self._begun = math.inf  # when heavy work had its turn
-        self.askers: set[str] = set()
+        self.requesters: set[str] = set()
         self._left: threading.Event | None = None  # set when whoever asked has gone
         self._thread = threading.get_ident()
         self._light = time.thread_time()  # when light work began, by this thread's own clock
@@ -91,7 +91,7 @@ class Job:
         try:
             with (
                 thread_slot_lending.in_pool(None),
-                fair_queue.in_turn(self._queues),
+                fair_queue.heavy_work_turn(self._queues),
                 self.counted(),
             ):
                 result, error = work(self.report), None
@@ -143,7 +143,7 @@ class Job:
         """Raise Cancelled if requested, if the requester has left, or if nobody has waited for
         background work for so long that the page must have been closed; Problem if the work takes
         longer than a hosted page allows."""
-        if not self.in_foreground and time.monotonic() - self._asked > JOB_IDLE_S:
+        if not self.in_foreground and time.monotonic() - self._last_poll > JOB_IDLE_S:
             self.cancelled = True
         if self._left is not None and self._left.is_set():
             self.cancelled = True
@@ -165,13 +165,13 @@ class Job:
 
     def leave(self, whose: str) -> None:
         """Remove this visitor from the work; it is cancelled without any other."""
-        self.askers.discard(whose)
-        if not self.askers:
+        self.requesters.discard(whose)
+        if not self.requesters:
             self.cancel()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the work, at most so many seconds; return whether it is done."""
-        self._asked = time.monotonic()
+        self._last_poll = time.monotonic()
         if self._future.done() or not seconds:
             return self._future.done()
         try:
@@ -189,11 +189,11 @@ class Job:
     def is_over(self) -> bool:
         """Return whether the same request starts anew: after a cancellation, or a reported
         failure."""
-        return self.cancelled or self._failure_told
+        return self.cancelled or self._failure_reported
 
     def result(self) -> Any:
         """Return the result of the work, or raise its error."""
-        self._failure_told = self._future.exception() is not None
+        self._failure_reported = self._future.exception() is not None
         return self._future.result()
 
 
@@ -303,25 +303,25 @@ def check() -> None:
 
 
 @contextmanager
-def in_turn() -> Iterator[None]:
+def heavy_work_turn() -> Iterator[None]:
     """Wait for the turn of the running job's heavy work (`explorer.runtime.fair_queue`)."""
     mine = current.get()
     with (
-        fair_queue.in_turn(lambda ahead: step("turn", ahead)),
+        fair_queue.heavy_work_turn(lambda ahead: step("turn", ahead)),
         mine.counted() if mine else nullcontext(),
     ):
         yield
 
 
-def in_order(seconds: float) -> AbstractContextManager[None]:
+def light_work_turn(seconds: float) -> AbstractContextManager[None]:
     """Wait for the turn of the running job's light or middling work of so many estimated processor
     seconds."""
-    return fair_queue.in_order(seconds, lambda ahead: check())
+    return fair_queue.light_work_turn(seconds, lambda ahead: check())
 
 
-def in_turn_if(heavy: bool) -> AbstractContextManager[None]:
+def heavy_work_turn_if(heavy: bool) -> AbstractContextManager[None]:
     """Wait for a turn if the work is heavy."""
-    return in_turn() if heavy else nullcontext()
+    return heavy_work_turn() if heavy else nullcontext()
 
 
 def look(name: str) -> Progress | None:
@@ -358,7 +358,7 @@ class Jobs:
             known = self._jobs.get(key)
             if known is None or known.is_over:
                 known = self._jobs[key] = Job.in_background(work)
-            known.askers.add(visitor())
+            known.requesters.add(visitor())
             self._jobs.move_to_end(key)
             finished = [other for other, kept in self._jobs.items() if kept.done]
             for oldest in finished[: max(0, len(finished) - self._most)]:

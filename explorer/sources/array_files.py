@@ -61,12 +61,12 @@ def array_records(data: bytes, name: str, kind: str) -> tuple[tuple[str, ...], R
     )
     check_counts(name, len(columns), len(next(iter(columns.values()))))
 
-    def records(tell: Callable[[int, int], object]) -> Iterator[tuple[int, tuple[object, ...]]]:
+    def records(report: Callable[[int, int], object]) -> Iterator[tuple[int, tuple[object, ...]]]:
         values = [one if one.ndim == 2 else one.tolist() for one in columns.values()]
         count = len(values[0])
         for row, cells in enumerate(zip(*values, strict=True), start=1):
             if row % 1024 == 1:
-                tell(row - 1, count)
+                report(row - 1, count)
             yield row, cells
 
     return tuple(columns), records, made > had

@@ -31,7 +31,7 @@ _BLOCK = 2**16
 _STEP = 2**12
 
 Record = tuple[int, Cells | Problem]
-Tell = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 Split = tuple[int, list[str] | Problem]
 
 
@@ -39,12 +39,12 @@ def no_progress(done: int, total: int) -> None:
     pass
 
 
-def lines_of(text: str, tell: Tell = no_progress) -> Iterator[tuple[int, str]]:
+def lines_of(text: str, report: ReportProgress = no_progress) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, each with its number counted from 0."""
     # Not splitlines: it also cuts at characters that may stand inside a sentence.
     start = number = 0
     while start < len(text):
-        tell(start, len(text))
+        report(start, len(text))
         stop = text.find("\n", start + _BLOCK)
         stop = len(text) if stop < 0 else stop
         for line in text[start:stop].split("\n"):
@@ -55,8 +55,12 @@ def lines_of(text: str, tell: Tell = no_progress) -> Iterator[tuple[int, str]]:
 
 
 def delimited(
-    text: str, kind: str, header: bool | None, tell: Tell, chosen: frozenset[str] = frozenset()
-) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]], bool]:
+    text: str,
+    kind: str,
+    header: bool | None,
+    report: ReportProgress,
+    chosen: frozenset[str] = frozenset(),
+) -> tuple[tuple[str, ...], Callable[[ReportProgress], Iterator[Record]], bool]:
     """Columns, what goes through the records, and whether there is a header; `header` None means:
     find out, where a first row that has one of the `chosen` names is one. Without any column there
     is nothing in the text but separators.
@@ -67,22 +71,22 @@ def delimited(
     hint = _EXCEL_HINT.match(text)
     text = text[hint.end() :] if hint else text
     delimiter = hint[1] if hint else "\t" if kind == "TSV" else _delimiter(text)
-    quoted = '"' in text and (delimiter != "\t" or _properly_quoted(text, tell))
+    quoted = '"' in text and (delimiter != "\t" or _properly_quoted(text, report))
 
-    def split(tell: Tell) -> Iterator[Split]:
+    def split(report: ReportProgress) -> Iterator[Split]:
         records = (
-            _quoted_records(text, delimiter, tell) if quoted else _plain(text, delimiter, tell)
+            _quoted_records(text, delimiter, report) if quoted else _plain(text, delimiter, report)
         )
         return (record for record in records if _has_content(record[1]))
 
     beginning = list(_first_records(split(no_progress)))
     if not beginning:
-        return (), lambda tell: iter(()), False
+        return (), lambda report: iter(()), False
     (first_row, first), *below = beginning
     if isinstance(first, Problem) and all(isinstance(cells, Problem) for _, cells in below):
         raise first
     if header is None:
-        header = _has_one(first, chosen) or _is_header(first, [cells for _, cells in below])
+        header = _has_any(first, chosen) or _is_header(first, [cells for _, cells in below])
     if header and not isinstance(first, Problem):  # an unreadable row names no columns
         columns = distinct(first)
     else:
@@ -90,8 +94,8 @@ def delimited(
         columns = tuple(str(i + 1) for i in range(_usual_width(cells for _, cells in beginning)))
     width, offset = len(columns), first_row if header else -1
 
-    def rows(tell: Tell) -> Iterator[Record]:
-        for row, cells in itertools.islice(split(tell), int(header), None):
+    def rows(report: ReportProgress) -> Iterator[Record]:
+        for row, cells in itertools.islice(split(report), int(header), None):
             yield row - offset, _fitted(cells, width)
 
     return columns, rows, header
@@ -111,15 +115,17 @@ def _has_content(cells: Sequence[str] | Problem) -> bool:
     return isinstance(cells, Problem) or any(map(str.strip, cells))
 
 
-def _plain(text: str, delimiter: str, tell: Tell) -> Iterator[Split]:
-    for number, line in lines_of(text, tell):
+def _plain(text: str, delimiter: str, report: ReportProgress) -> Iterator[Split]:
+    for number, line in lines_of(text, report):
         if len(line) > COLUMNS and line.count(delimiter) >= COLUMNS:
             yield number, Problem("row_many_fields", most=COLUMNS)
         else:
             yield number, line.split(delimiter)
 
 
-def _quoted_records(text: str, delimiter: str, tell: Tell = no_progress) -> Iterator[Split]:
+def _quoted_records(
+    text: str, delimiter: str, report: ReportProgress = no_progress
+) -> Iterator[Split]:
     """Yield the records of quoted text (RFC 4180) with their numbers, tolerating a mark that is
     part of a sentence.
 
@@ -135,7 +141,7 @@ def _quoted_records(text: str, delimiter: str, tell: Tell = no_progress) -> Iter
     blank = re.compile(r"\n+")
     while position < len(text):
         if count % _STEP == 0:
-            tell(position, len(text))
+            report(position, len(text))
         count += 1
         if skipped := blank.match(text, position):
             number += len(skipped[0])
@@ -195,7 +201,7 @@ def _cell_patterns(delimiter: str) -> tuple[re.Pattern, re.Pattern]:
     return quoted, re.compile(rf"[^{delimiter}\n]*+")
 
 
-def _properly_quoted(text: str, tell: Tell) -> bool:
+def _properly_quoted(text: str, report: ReportProgress) -> bool:
     """True if the quotation marks of a tab-separated file are quoting, and not part of sentences.
 
     A program that quotes doubles the marks inside. So the file is quoted if every cell with a mark
@@ -204,13 +210,13 @@ def _properly_quoted(text: str, tell: Tell) -> bool:
     """
     width = 0
     well_formed = all_doubled = all_quoted = True
-    for _, line in lines_of(text, tell):
+    for _, line in lines_of(text, report):
         if line.count("\t") >= COLUMNS:
             return False
         cells = line.split("\t")
         width = width or len(cells)
         if len(cells) != width:
-            return _consistent(_quoted_records(text, "\t", tell))
+            return _consistent(_quoted_records(text, "\t", report))
         for cell in cells if well_formed else ():
             if '"' in cell:
                 inside = cell[1:-1]
@@ -273,7 +279,7 @@ def _usual_width(records: Iterable[list[str] | Problem]) -> int:
     return widths.most_common(1)[0][0] if widths else 0
 
 
-def _has_one(first: Sequence[str] | Problem, names: frozenset[str]) -> bool:
+def _has_any(first: Sequence[str] | Problem, names: frozenset[str]) -> bool:
     """True if the row has one of these names; the missing others are reported later."""
     return not isinstance(first, Problem) and not names.isdisjoint(distinct(first))
 
@@ -293,7 +299,7 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
         return not any(map(is_score, first))
     if recognised(first) and _are_names_above(first, fitting):
         return True
-    if are_heads(first) and len(first) > 1 and not _come_again(first, fitting):
+    if are_heads(first) and len(first) > 1 and not _repeats(first, fitting):
         return True
     for position, name in enumerate(first):
         if not name.strip() or name.strip().casefold() in ABSENT:
@@ -312,14 +318,14 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
 def _are_names_above(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """True if all cells of the first row are written like names, none comes again in its column,
     and there are sentences in some column below."""
-    if not all(_NAME.fullmatch(name.strip()) for name in first) or _come_again(first, below):
+    if not all(_NAME.fullmatch(name.strip()) for name in first) or _repeats(first, below):
         return False
     columns = zip(*below, strict=True)
     long = (sum(len(cell.strip()) >= _LEAST_SENTENCE for cell in column) for column in columns)
     return any(count >= 0.8 * len(below) for count in long)
 
 
-def _come_again(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def _repeats(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """True if a cell comes twice in the first row, or again in its column."""
     columns = zip(first, zip(*below, strict=True), strict=True)
     return len(set(first)) < len(first) or any(name in column for name, column in columns)

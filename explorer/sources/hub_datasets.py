@@ -52,7 +52,7 @@ def consent_name(hub: str) -> str:
 
 
 def about(hub: str) -> DatasetInfo:
-    """Ask the hub about a dataset. `failures_of` turns a failure into a Problem.
+    """Ask the hub about a dataset. `problems_of` turns a failure into a Problem.
 
     Raises Problem, before any request, without permission.
     """
@@ -63,7 +63,7 @@ def about(hub: str) -> DatasetInfo:
 
 
 @contextlib.contextmanager
-def failures_of(hub: str) -> Iterator[None]:
+def problems_of(hub: str) -> Iterator[None]:
     """Turn any failure to read a dataset into a Problem with its reason."""
     try:
         yield
@@ -94,7 +94,7 @@ def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
     """
     lines: list[bytes] = []
     size = 0
-    with failures_of(hub):
+    with problems_of(hub):
         about(hub)
         for row in _streamed(hub, split, most, lambda: report("fetching", len(lines), most)):
             line = json.dumps(row, ensure_ascii=False, default=str)
@@ -170,7 +170,7 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
         put(error)
 
 
-def fits_here(hub: str, info: DatasetInfo) -> int:
+def size_within_limits(hub: str, info: DatasetInfo) -> int:
     """Return the bytes of a whole dataset. Raises Problem where it is too large for a hosted page,
     or the owner agreed to fewer."""
     whole = sum(file.size or 0 for file in info.siblings or ())

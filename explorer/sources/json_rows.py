@@ -10,7 +10,7 @@ from lossprism.explorer.runtime.limits import COLUMNS, ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import Cells, is_blank, shortened
 from lossprism.explorer.sources.column_roles import are_heads, recognised
-from lossprism.explorer.sources.delimited import Record, Tell, distinct, lines_of
+from lossprism.explorer.sources.delimited import Record, ReportProgress, distinct, lines_of
 from lossprism.explorer.sources.json_object_tables import rows_of_object
 from lossprism.explorer.sources.nested_rows import flattened
 
@@ -53,8 +53,8 @@ def _first_list(text: str, of_ids: bool) -> list[object]:
 
 
 def json_records(
-    text: str, name: str, tell: Tell
-) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]], bool]:
+    text: str, name: str, report: ReportProgress
+) -> tuple[tuple[str, ...], Callable[[ReportProgress], Iterator[Record]], bool]:
     """Columns, what goes through the records, and whether the columns have names: those of arrays
     are numbered, unless the first array has names as a header would.
 
@@ -68,20 +68,20 @@ def json_records(
 
     whole = None if in_array else rows_of_object(text)
 
-    def rows(tell: Tell) -> Iterator[tuple[int, object]]:
-        return _array(text, name, tell) if in_array else _lines(text, tell)
+    def rows(report: ReportProgress) -> Iterator[tuple[int, object]]:
+        return _array(text, name, report) if in_array else _lines(text, report)
 
-    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+    def entries(report: ReportProgress) -> Iterator[tuple[int, Object | Problem]]:
         if whole is not None:
             for number, row in enumerate(whole, start=1):
                 yield number, _checked(row)
             return
-        for number, row in itertools.islice(rows(tell), bool(names), None):
+        for number, row in itertools.islice(rows(report), bool(names), None):
             if first and isinstance(row, list):
                 row = _named(row, names)
             yield number - bool(names), _checked(row)
 
-    columns, records = object_records(entries, name, tell)
+    columns, records = object_records(entries, name, report)
     if not columns:
         raise Problem("file_not_json", name=name)
     return columns, records, bool(names) or not first
@@ -94,14 +94,16 @@ def _named(row: list[object], names: Sequence[str]) -> Object:
 
 
 def object_records(
-    entries: Callable[[Tell], Iterator[tuple[int, Object | Problem]]], name: str, tell: Tell
-) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
+    entries: Callable[[ReportProgress], Iterator[tuple[int, Object | Problem]]],
+    name: str,
+    report: ReportProgress,
+) -> tuple[tuple[str, ...], Callable[[ReportProgress], Iterator[Record]]]:
     """Return all keys of the entries as columns, and an iterator over the entries as records.
 
     Raises Problem if there are too many keys.
     """
     places: dict[str, int] = {}
-    for _, entry in entries(tell):
+    for _, entry in entries(report):
         if isinstance(entry, dict):
             for key in entry:
                 places.setdefault(key, len(places))
@@ -109,8 +111,8 @@ def object_records(
                 raise Problem("file_many_columns", name=name, most=COLUMNS)
     keys = tuple(places)
 
-    def records(tell: Tell) -> Iterator[Record]:
-        for row, entry in entries(tell):
+    def records(report: ReportProgress) -> Iterator[Record]:
+        for row, entry in entries(report):
             yield row, entry if isinstance(entry, Problem) else Fields(entry, keys, places)
 
     return distinct(keys), records
@@ -155,8 +157,8 @@ def _whole(digits: str) -> float:
 _DECODER = json.JSONDecoder(parse_int=_whole)
 
 
-def _lines(text: str, tell: Tell) -> Iterator[tuple[int, object]]:
-    for number, line in lines_of(text, tell):
+def _lines(text: str, report: ReportProgress) -> Iterator[tuple[int, object]]:
+    for number, line in lines_of(text, report):
         yield number + 1, _in_line(line)
 
 
@@ -177,7 +179,7 @@ def _checked(value: object) -> Object | Problem:
     return Problem("row_not_object", text=shortened(value))
 
 
-def _array(text: str, name: str, tell: Tell) -> Iterator[tuple[int, object]]:
+def _array(text: str, name: str, report: ReportProgress) -> Iterator[tuple[int, object]]:
     """The entries one at a time: all at once would take many times the room of the text."""
     broken = Problem("file_broken", name=name, kind="JSON")
     position, mark = _after_blanks(text, text.index("[") + 1), ","
@@ -186,7 +188,7 @@ def _array(text: str, name: str, tell: Tell) -> Iterator[tuple[int, object]]:
     row = 0
     while mark == ",":
         if row % _STEP == 0:
-            tell(position, len(text))
+            report(position, len(text))
         if len(text) - position > ROW_LETTERS and _is_long(text, position):
             raise Problem("row_too_long", most=ROW_LETTERS)
         try:

@@ -41,7 +41,7 @@ def flattened(row: Row) -> Row:
     if not any(isinstance(value, dict | list) for value in row.values()):
         return row
     flat: Row = {}
-    for name, value in _opened(row).items():
+    for name, value in _with_inner_columns(row).items():
         if name in DIALOGUES and _is_chat(value):
             hidden = not row.keys().isdisjoint(("query", "response"))
             flat |= {name: value} if hidden else _of_chat(name, value)
@@ -77,7 +77,7 @@ def _of_example(texts: list[str]) -> Row:
     return {"anchor": texts[0], "positive": texts[1], "negative": negatives}
 
 
-def _opened(row: Row) -> Row:
+def _with_inner_columns(row: Row) -> Row:
     """The row with the texts of an object inside it as its own columns, where they hide none."""
     opened: Row = {}
     for name, value in row.items():

@@ -131,7 +131,7 @@ def text_numbers(sentences: Iterable[str]) -> np.ndarray:
     return np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
 
 
-def given_by(teacher: Iterable[float]) -> tuple[float, ...] | None:
+def scores_or_none(teacher: Iterable[float]) -> tuple[float, ...] | None:
     """Return a teacher's scores of each pair, NaN for none; None without any."""
     scores = tuple(teacher)
     return None if all(map(math.isnan, scores)) else scores
@@ -146,7 +146,7 @@ def taught(pairs: Pairs, teacher: Iterable[Correction]) -> Pairs:
     """
     known = {(a, b): read_score(score, "teacher") for a, b, score in teacher}
     scores = (known.get(pair, math.nan) for pair in zip(pairs.first, pairs.second, strict=True))
-    return dataclasses.replace(pairs, teacher=given_by(scores))
+    return dataclasses.replace(pairs, teacher=scores_or_none(scores))
 
 
 def corrected(pairs: Pairs, corrections: Iterable[Correction]) -> Pairs:

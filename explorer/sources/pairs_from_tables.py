@@ -28,7 +28,7 @@ from lossprism.explorer.sources.cells import is_blank
 from lossprism.explorer.sources.column_roles import choose_columns
 from lossprism.explorer.sources.delimited import Record
 from lossprism.explorer.sources.local_datasets import content_of_table
-from lossprism.explorer.sources.pairs import Pairs, distinct, given_by
+from lossprism.explorer.sources.pairs import Pairs, distinct, scores_or_none
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_to_pairs import Pair, RowReader
 from lossprism.explorer.sources.table_file_reader import in_turn_to_read, read_grid
@@ -267,7 +267,7 @@ def _pairs(rows: Sequence[Sequence[Pair]], read: RowReader) -> Pairs:
         second=second,
         labels=labels,
         labelled=read.labelled,
-        teacher=given_by(teacher),
+        teacher=scores_or_none(teacher),
         inference=read.inference,
         in_rows=tuple(at for at, row in enumerate(rows) for _ in row) if several else None,
     )

@@ -15,7 +15,7 @@ import numpy as np
 from lossprism.explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import UnsupportedValue, is_blank
-from lossprism.explorer.sources.delimited import Record, Tell, distinct
+from lossprism.explorer.sources.delimited import Record, ReportProgress, distinct
 from lossprism.explorer.sources.json_rows import Object, object_records
 from lossprism.explorer.sources.nested_rows import flattened
 
@@ -78,12 +78,12 @@ def check_bytes(name: str, size: int) -> None:
 
 
 def batch_records(
-    batches: Batches, name: str, kind: str, tell: Tell
-) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
+    batches: Batches, name: str, kind: str, report: ReportProgress
+) -> tuple[tuple[str, ...], Callable[[ReportProgress], Iterator[Record]]]:
     """Columns, and what goes through the records. Words, numbers, truths, lists and objects of
     these are read, objects as those of JSON; what is of another kind is `UnsupportedValue`.
 
-    What its rows ask for is counted before any of them is made; `tell` hears how far that is.
+    What its rows ask for is counted before any of them is made; `report` hears how far that is.
 
     Raises Problem if it unpacks to too much; going through the records does where a damage shows.
     """
@@ -91,16 +91,16 @@ def batch_records(
         columns = batches.columns
         done = unpacked = 0
         for batch in batches.words():
-            tell(done, batches.rows)
+            report(done, batches.rows)
             done += len(batch)
             unpacked += sum(map(_letters, batch.columns))
             check_bytes(name, unpacked)
 
-    def records(tell: Tell) -> Iterator[tuple[int, tuple[object, ...]]]:
+    def records(report: ReportProgress) -> Iterator[tuple[int, tuple[object, ...]]]:
         row = 0
         with refuse_damaged(name, kind):
             for batch in batches.all():
-                tell(row, batches.rows)
+                report(row, batches.rows)
                 if all(column.null_count == len(column) for column in batch.columns):
                     row += len(batch)
                     continue
@@ -109,13 +109,13 @@ def batch_records(
                     if not all(map(is_blank, values)):
                         yield row, values
 
-    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
-        for row, values in records(tell):
+    def entries(report: ReportProgress) -> Iterator[tuple[int, Object | Problem]]:
+        for row, values in records(report):
             yield row, flattened(dict(zip(columns, values, strict=True)))
 
     # A column alone may hold what belongs together, as a list or an object.
     if len(columns) == 1 or any(holds_objects(field.type) for field in batches.schema):
-        return object_records(entries, name, tell)
+        return object_records(entries, name, report)
     return columns, records
 
 

@@ -12,7 +12,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import array_files, arrow, gzip_files, parquet
 from lossprism.explorer.sources.cells import Cells
 from lossprism.explorer.sources.column_roles import is_name, listed
-from lossprism.explorer.sources.delimited import Record, Tell, delimited, no_progress
+from lossprism.explorer.sources.delimited import Record, ReportProgress, delimited, no_progress
 from lossprism.explorer.sources.json_rows import Object, is_json, json_records, object_records
 from lossprism.explorer.sources.list_and_object_cells import read_written
 from lossprism.explorer.sources.nested_rows import flattened
@@ -65,22 +65,26 @@ PICKLED = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
 def in_turn_to_read(data: bytes | Path) -> AbstractContextManager[None]:
     """Reading what unpacks to much is heavy work; anything else is read after what others ask."""
     if isinstance(data, Path):
-        return jobs.in_turn()
+        return jobs.heavy_work_turn()
     size, kind = len(data), _signed(data)
     if kind == "gzip":  # whatever size it says that it has
-        return jobs.in_turn()
+        return jobs.heavy_work_turn()
     if size <= HEAVY_FILE_BYTES and kind in PACKED:
         size = PACKED[kind].unpacked_bytes(data)
     elif kind == "zip":
         size = array_files.unpacked_bytes(data)
-    return jobs.in_turn() if size > HEAVY_FILE_BYTES else jobs.in_order(BYTE_SECONDS * size)
+    return (
+        jobs.heavy_work_turn()
+        if size > HEAVY_FILE_BYTES
+        else jobs.light_work_turn(BYTE_SECONDS * size)
+    )
 
 
 def read_grid(
     data: bytes | Path,
     name: str,
     header: bool | None,
-    tell: Tell = step,
+    report: ReportProgress = step,
     encoding: str = "",
     chosen: Iterable[str] = (),
     rows: bool = True,
@@ -89,7 +93,7 @@ def read_grid(
     whether there is one: a first row with one of the names of `chosen` columns is one; `encoding`
     as `decode` takes it.
 
-    `tell` hears the progress of the parsing, and may raise to stop.
+    `report` hears the progress of the parsing, and may raise to stop.
 
     Raises Problem if the file is empty, is not what its name says, is no table of a known kind, is
     in an unclear encoding, or has a header and nothing below it, unless `rows` is False. On a
@@ -98,7 +102,7 @@ def read_grid(
     with in_turn_to_read(data):
         data, name = gzip_files.unpacked(data, name)
         known = frozenset(filter(is_name, chosen))
-        grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
+        grid = _unfolded(_grid_of(data, name, header, report, encoding, known), name, report)
         grid = _with_named_pictures(_with_texts(grid))
         if rows and next(grid.records(no_progress), None) is None:
             raise Problem("file_only_header", columns=listed(grid.columns))
@@ -109,16 +113,16 @@ def _grid_of(
     data: bytes | Path,
     name: str,
     header: bool | None,
-    tell: Tell,
+    report: ReportProgress,
     encoding: str,
     chosen: frozenset[str],
 ) -> Grid:
     if isinstance(data, Path):
-        columns, records = batch_records(parquet.batches(data, name), name, "Parquet", tell)
+        columns, records = batch_records(parquet.batches(data, name), name, "Parquet", report)
         return Grid(columns, records, header=True, encoding="Parquet")
     kind = _kind(data, name)
     if kind in PACKED:
-        columns, records = batch_records(PACKED[kind].batches(data, name), name, kind, tell)
+        columns, records = batch_records(PACKED[kind].batches(data, name), name, kind, report)
         return Grid(columns, records, header=True, encoding=kind)
     if kind in ARRAYS:
         columns, records, is_made = array_files.array_records(data, name, kind)
@@ -134,25 +138,25 @@ def _grid_of(
     if kind == "JSON" and not looks_like_json:
         raise Problem("file_not_json", name=name)
     if looks_like_json:
-        columns, records, named = json_records(text, name, tell)
+        columns, records, named = json_records(text, name, report)
         return Grid(columns, records, named, encoding, pasted.left_lines)
     if pasted.is_drawn:
         kind, header = "TSV", pasted.has_header and header is not False
-    columns, records, header = delimited(text, kind, header, tell, chosen)
+    columns, records, header = delimited(text, kind, header, report, chosen)
     if not columns:
         raise Problem("file_empty", name=name)
     return Grid(columns, records, header, encoding, pasted.left_lines)
 
 
-def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
+def _unfolded(grid: Grid, name: str, report: ReportProgress) -> Grid:
     """The grid with the lists and objects that are written as text in its cells read as those of
     JSON."""
     written = {place for place in range(len(grid.columns)) if grid.is_written(place)}
     if not written:
         return grid
 
-    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
-        for row, cells in grid.records(tell):
+    def entries(report: ReportProgress) -> Iterator[tuple[int, Object | Problem]]:
+        for row, cells in grid.records(report):
             yield row, cells if isinstance(cells, Problem) else entry(cells)
 
     def entry(cells: Cells) -> Object | Problem:
@@ -166,7 +170,7 @@ def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
         except Problem as problem:
             return problem
 
-    return Grid(*object_records(entries, name, tell), grid.header, grid.encoding, grid.left_lines)
+    return Grid(*object_records(entries, name, report), grid.header, grid.encoding, grid.left_lines)
 
 
 def _with_texts(grid: Grid) -> Grid:
@@ -178,8 +182,8 @@ def _with_texts(grid: Grid) -> Grid:
         return grid
     texts = text_names(names, vectors)
 
-    def records(tell: Tell) -> Iterator[Record]:
-        for row, cells in grid.records(tell):
+    def records(report: ReportProgress) -> Iterator[Record]:
+        for row, cells in grid.records(report):
             row_texts = tuple(f"{text} {row}" for text in texts)
             yield row, cells if isinstance(cells, Problem) else (*row_texts, *cells)
 
@@ -198,9 +202,9 @@ def _with_named_pictures(grid: Grid) -> Grid:
     if not names:
         return grid
 
-    def records(tell: Tell) -> Iterator[Record]:
+    def records(report: ReportProgress) -> Iterator[Record]:
         known: dict[bytes, str] = {}
-        for row, cells in grid.records(tell):
+        for row, cells in grid.records(report):
             if isinstance(cells, Problem):
                 yield row, cells
                 continue

@@ -19,7 +19,7 @@ from lossprism.explorer.sources.delimited import (
     SAMPLE,
     SAMPLE_CELLS,
     Record,
-    Tell,
+    ReportProgress,
     no_progress,
 )
 from lossprism.explorer.sources.json_rows import filled
@@ -46,15 +46,15 @@ _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECA
 class Grid:
     """A table that is read a row at a time, any number of times, and never stored.
 
-    `records(tell)` yields (row, cells or the Problem that made the row unreadable). Rows are
+    `records(report)` yields (row, cells or the Problem that made the row unreadable). Rows are
     counted as the user sees them: 1 is the first row below the header. Empty rows are left out but
-    counted, so that the numbers agree with an editor's. `tell` hears the progress, and may raise to
-    stop. `left_lines` are the numbers of the lines of pasted text around the table;
+    counted, so that the numbers agree with an editor's. `report` hears the progress, and may raise
+    to stop. `left_lines` are the numbers of the lines of pasted text around the table;
     `has_made_texts`: some texts are only names of vectors, made for these.
     """
 
     columns: tuple[str, ...]
-    records: Callable[[Tell], Iterator[Record]]
+    records: Callable[[ReportProgress], Iterator[Record]]
     header: bool
     encoding: str
     left_lines: tuple[int, ...] = ()

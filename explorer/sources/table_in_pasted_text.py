@@ -43,7 +43,7 @@ class PastedTable:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundTable:
     """The rows of a table, and the numbers of its first and last line."""
 
     rows: list[Row]
@@ -69,11 +69,11 @@ def table_in(text: str) -> PastedTable:
         table = find(lines) if find(lines[:CHECKED_LINES]) else None
         if table and len(lines) - len(table.rows) <= max(MAX_LINES_AROUND, len(table.rows)):
             drawn = "\n".join("\t".join(row) for row in table.rows)
-            left = _left(whole, table.first, table.last)
+            left = _lines_around(whole, table.first, table.last)
             return PastedTable(drawn, True, table.has_header, left)
     if not fenced:
         return PastedTable(text)
-    left = _left(whole, fenced[0][0], fenced[-1][0])
+    left = _lines_around(whole, fenced[0][0], fenced[-1][0])
     return PastedTable("\n".join(line for _, line in fenced), left_lines=left)
 
 
@@ -119,25 +119,25 @@ def _fenced(lines: Lines) -> Lines:
     return lines[marks[0] + 1 : marks[1] if len(marks) > 1 else len(lines)]
 
 
-def _left(lines: Lines, first: int, last: int) -> tuple[int, ...]:
+def _lines_around(lines: Lines, first: int, last: int) -> tuple[int, ...]:
     """Return the numbers of the lines of words before `first` and after `last`."""
     around = ((number, line) for number, line in lines if not first <= number <= last)
     return tuple(at for at, line in around if _WORD.search(line) and not _FENCE.match(line))
 
 
-def _framed(lines: Lines) -> _Found | None:
+def _framed(lines: Lines) -> _FoundTable | None:
     """Find the most lines with a bar at both ends."""
     return _largest_barred(lines, lambda line: line.startswith("|") and line.endswith("|"))
 
 
-def _ruled(lines: Lines) -> _Found | None:
+def _ruled(lines: Lines) -> _FoundTable | None:
     """Find the most lines with a bar in each, below a rule."""
     return _largest_barred(lines, lambda line: bool(_BAR.search(line)), needs_rule=True)
 
 
 def _largest_barred(
     lines: Lines, has_bars: Callable[[str], bool], needs_rule: bool = False
-) -> _Found | None:
+) -> _FoundTable | None:
     plain = [(number, line.translate(_BARS).strip()) for number, line in lines]
     tables = []
     for fits, block in itertools.groupby(
@@ -147,7 +147,7 @@ def _largest_barred(
         cells = [_plain_cells(line) for _, line in rows if not _RULE.fullmatch(line)]
         is_ruled = any(_RULE.fullmatch(line) for _, line in rows[:2])
         if cells and (is_ruled or not needs_rule):
-            tables.append(_Found(cells, rows[0][0], rows[-1][0]))
+            tables.append(_FoundTable(cells, rows[0][0], rows[-1][0]))
     return max(tables, key=lambda table: len(table.rows), default=None)
 
 
@@ -155,12 +155,12 @@ def _plain_cells(line: str) -> Row:
     return [cell.replace("\t", " ") for cell in bar_cells(line)]
 
 
-def _aligned(cut: re.Pattern[str]) -> Callable[[Lines], _Found | None]:
+def _aligned(cut: re.Pattern[str]) -> Callable[[Lines], _FoundTable | None]:
     """Return what finds the most rows of one width with `cut` between their cells."""
     return functools.partial(_find_aligned, cut)
 
 
-def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _Found | None:
+def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _FoundTable | None:
     rows = [(number, line) for number, line in lines if not _RULE.fullmatch(line)]
     plain = [line.strip() for _, line in rows]
     if cut in _BETWEEN_NUMBERS:
@@ -176,9 +176,9 @@ def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _Found | None:
         number, above = rows[start - 1] if start else (0, "")
         head = _head(above, cut, len(body[0]))
         if head and _has_numbers(body[:CHECKED_LINES]):
-            return _Found([head, *body], number, last)
+            return _FoundTable([head, *body], number, last)
         if are_steps(body[:CHECKED_LINES]):
-            return _Found(body, first, last, has_header=False)
+            return _FoundTable(body, first, last, has_header=False)
     return None
 
 

@@ -26,8 +26,8 @@ _CODE_PAGES = tuple(
 WESTERN = "Windows-1252"
 
 # How sure chardet has to be where another encoding is nearly as likely; and of next to nothing.
-MIN_CONFIDENCE, NEAR = 0.1, 0.9
-FAINT, FAINTLY_NEAR = 0.02, 0.5
+MIN_CONFIDENCE, NEAR_SHARE = 0.1, 0.9
+FAINT_CONFIDENCE, NEAR_SHARE_WHEN_FAINT = 0.02, 0.5
 SAMPLE_BYTES = 2**16
 _PREVIEW_LETTERS = 60
 
@@ -79,7 +79,7 @@ def offered(content: Callable[[], bytes], encoding: str, chosen: str = "") -> li
 def previews(data: bytes) -> list[tuple[str, str]]:
     """Return the encodings that a file can be read in, the likeliest first, each with a reading of
     its first distinctive words."""
-    sample = _telling(data, _ESCAPES if data.isascii() else _HIGH)
+    sample = _distinctive_lines(data, _ESCAPES if data.isascii() else _HIGH)
     likely = [one for one, _ in _ranked(sample)] if not data.isascii() else []
     previews_by_encoding: dict[str, str] = {}
     for one in (*likely, *ENCODINGS):
@@ -123,7 +123,7 @@ def _found(data: bytes, name: str) -> tuple[str, str]:
         # Half characters pass, and cost their rows instead of the whole file.
         return data.decode("utf-8-sig", "surrogatepass"), "UTF-8"
     except UnicodeDecodeError as error:
-        sample = _telling(data)
+        sample = _distinctive_lines(data)
         _refuse_damaged_utf8(data, sample, error.start, name)
     likeliest = _code_page(sample)
     if not likeliest:
@@ -160,7 +160,7 @@ def _refuse_damaged_utf8(data: bytes, sample: bytes, start: int, name: str) -> N
 # What the bytes look like
 
 
-def _telling(data: bytes, mark: re.Pattern[bytes] = _HIGH) -> bytes:
+def _distinctive_lines(data: bytes, mark: re.Pattern[bytes] = _HIGH) -> bytes:
     """The first lines with a byte that tells of an encoding."""
     return b"\n".join(_lines_with(mark, data))
 
@@ -196,7 +196,7 @@ def _wide(data: bytes) -> str:
 
 def _escaped(data: bytes) -> str:
     """Return the encoding of plain bytes among which some switch to other letters; else ""."""
-    sample = _telling(data, _ESCAPES)
+    sample = _distinctive_lines(data, _ESCAPES)
     if not sample:
         return ""
     import chardet
@@ -218,7 +218,7 @@ def _code_page(sample: bytes) -> str:
         return ""
     read = {best: sample.decode(ENCODINGS[best], "replace") for best, _ in ranked}
     (best, confidence), *_ = ranked
-    near = FAINTLY_NEAR if confidence < FAINT else NEAR
+    near = NEAR_SHARE_WHEN_FAINT if confidence < FAINT_CONFIDENCE else NEAR_SHARE
     likely = [other for other, how in ranked if how >= near * confidence]
     if confidence < MIN_CONFIDENCE and any(read[other] != read[best] for other in likely):
         best = WESTERN if WESTERN in read and _looks_western(sample, WESTERN in likely) else ""

@@ -34,7 +34,7 @@ from lossprism.explorer.web.pages.link_previews import language_in, tags
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
 # The same drawing, for a system that takes no SVG as the icon of an app.
-DRAWN = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
+PNG_ICONS = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
 SHORTCUTS = ("compare", "doctor", "learn")  # pages in the menu of the installed app's icon
 # In the order in which a later one may overrule an earlier.
 PALETTE = "kit/styles/palette.css"  # written from the one palette
@@ -55,13 +55,13 @@ SHARED_STYLES = (
     "kit/vendor/katex/katex.min.css",
     *(f"kit/styles/{name}.css" for name in _KIT_STYLES),
 )
-FOREVER = "public, max-age=31536000, immutable"
-ANEW = "no-cache"
+CACHED_FOR_GOOD = "public, max-age=31536000, immutable"
+CHECKED_EACH_TIME = "no-cache"
 
 TEMPLATE = Template((HERE / "kit" / "document.html").read_text(encoding="utf-8"))
 COMPRESSIBLE = (".js", ".css", ".json", ".svg")  # the other kinds are compressed as they are
-PACKED = 32  # pages that are kept compressed
-QUALITY = 5  # of the compression of what is made for a request
+COMPRESSED_PAGES = 32  # pages that are kept compressed
+FAST_QUALITY = 5  # of the compression of what is made for a request
 BEST_QUALITY, BEST_BYTES = 11, 2**20  # of files up to this size, once
 _PART = re.compile(r'data-part="([^"]+)"')
 
@@ -75,7 +75,7 @@ _COMMENT = re.compile(rb"^[ \t]*(?://.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", re.MULT
 
 # Topics of sentences that a page does not wait for: those of some other page, of problems and of
 # libraries beside ours. They come with the first sentence of them.
-OWN_TOPICS = sorted(
+LATER_TOPICS = sorted(
     topic
     for topic in {key.partition(".")[0] for key in catalogue(LANGUAGES[0])}
     if topic in ("parity", "problem") or (HERE / "pages" / topic).is_dir()
@@ -111,7 +111,7 @@ def _served(path: Path) -> bytes:
 
 def words_by_part(sentences: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return sentences by who needs them: "shared" by every page as it opens, else their topic."""
-    parts: dict[str, dict[str, str]] = {part: {} for part in ("shared", *OWN_TOPICS)}
+    parts: dict[str, dict[str, str]] = {part: {} for part in ("shared", *LATER_TOPICS)}
     for key, sentence in sentences.items():
         topic = key.partition(".")[0]
         parts[topic if topic in parts else "shared"][key] = sentence
@@ -138,7 +138,7 @@ def version(files: Mapping[str, bytes]) -> str:
 FILES = _files()
 VERSION = version(FILES)
 BASE = f"served/{VERSION}"  # relative to the address of the first page
-MOUNT = "kit/page_startup.js"  # where a page begins
+STARTUP_MODULE = "kit/page_startup.js"  # where a page begins
 
 
 def imported(modules: Iterable[str]) -> list[str]:
@@ -162,7 +162,7 @@ def manifest() -> dict[str, object]:
     """Return the web app manifest. Addresses are relative to its own, so that they also hold below
     a path of the host; Gradio's do not."""
     icons = [(ICON.relative_to(HERE).as_posix(), "any")]
-    icons += [(name, f"{size}x{size}") for size, name in DRAWN.items()]
+    icons += [(name, f"{size}x{size}") for size, name in PNG_ICONS.items()]
     return {
         "id": "lossprism",  # the same app wherever it starts
         "name": "LossPrism",
@@ -216,9 +216,9 @@ def _response(html: bytes, request: Request) -> Response:
     return Response(html, media_type="text/html", headers=headers)
 
 
-@functools.lru_cache(maxsize=PACKED)
+@functools.lru_cache(maxsize=COMPRESSED_PAGES)
 def _packed(html: bytes) -> bytes:
-    return brotli.compress(html, quality=QUALITY)
+    return brotli.compress(html, quality=FAST_QUALITY)
 
 
 def document(
@@ -242,7 +242,7 @@ def document(
 @functools.cache
 def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
     body = (HERE / "pages" / folder / "page.html").read_text(encoding="utf-8")
-    modules = [MOUNT, f"pages/{folder}/state.js", *_PART.findall(body)]
+    modules = [STARTUP_MODULE, f"pages/{folder}/state.js", *_PART.findall(body)]
     sheets = [f'<link rel="stylesheet" href="{BASE}/{n}">' for n in styles(folder)]
     ahead = [f'<link rel="modulepreload" href="{BASE}/{name}">' for name in imported(modules)]
     # Requested by a script, which runs when all modules are there.
@@ -257,7 +257,7 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
         folder=folder,
         functions=" ".join(functions),
         languages=escape(json.dumps(languages, ensure_ascii=False)),
-        words=" ".join(OWN_TOPICS),
+        words=" ".join(LATER_TOPICS),
         theme=FILES["kit/initial_theme.js"].decode(),
         language=FILES["kit/initial_language.js"].decode(),
         body=body,
@@ -267,19 +267,19 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
 @functools.cache
 def packed_file(content: bytes) -> bytes:
     """Return the content of a file, compressed as far as a first visitor can wait for."""
-    quality = BEST_QUALITY if len(content) <= BEST_BYTES else QUALITY
+    quality = BEST_QUALITY if len(content) <= BEST_BYTES else FAST_QUALITY
     return brotli.compress(content, quality=quality)
 
 
 def file_routes(facts: Mapping[str, object]) -> list[APIRoute]:
     """Return the routes of this version's files, and of `facts` by the folder of a page."""
-    known = {name: (content, FOREVER) for name, content in FILES.items()}
-    known |= {f"data/{page}.json": (encoded(one), ANEW) for page, one in facts.items()}
+    known = {name: (content, CACHED_FOR_GOOD) for name, content in FILES.items()}
+    known |= {f"data/{page}.json": (encoded(one), CHECKED_EACH_TIME) for page, one in facts.items()}
 
     async def answer(name: str, request: Request) -> Response:
-        content, keep = known.get(name, (None, ANEW))
+        content, keep = known.get(name, (None, CHECKED_EACH_TIME))
         if content is None:
-            return Response(status_code=404, headers={"Cache-Control": ANEW})
+            return Response(status_code=404, headers={"Cache-Control": CHECKED_EACH_TIME})
         ending = Path(name).suffix
         kind = _KINDS.get(ending) or mimetypes.types_map[ending]
         headers = {"Cache-Control": keep, "Vary": "Accept-Encoding"}
@@ -294,7 +294,7 @@ def file_routes(facts: Mapping[str, object]) -> list[APIRoute]:
     async def icon(size: str, request: Request) -> Response:
         """Serve our icons in place of Gradio's route, which would draw any size, and cannot from an
         SVG."""
-        name = {str(known): name for known, name in DRAWN.items()}.get(size)
+        name = {str(known): name for known, name in PNG_ICONS.items()}.get(size)
         return Response(status_code=404) if name is None else await answer(name, request)
 
     return [

@@ -43,8 +43,8 @@ from lossprism.explorer.web.middleware.visitor_key import (
 )
 
 # What a hand on the page waits for has threads of its own, and so many; all else has these.
-AT_HAND = ("explore", "compare", "look", "cancel")
-PLACES_AT_HAND, PLACES = 40, 8
+INTERACTIVE_FUNCTIONS = ("explore", "compare", "look", "cancel")
+INTERACTIVE_THREADS, OTHER_THREADS = 40, 8
 WORTH_COMPRESSING = 1024  # bytes
 
 ServedFunction = Callable[[object], Json]
@@ -53,9 +53,12 @@ Made = TypeVar("Made")
 
 def routes(pages: Mapping[str, Iterable[ServedFunction]]) -> list[Route]:
     """Return a route for each function of each page, by the folder of the page."""
-    at_hand, others = Pool(CapacityLimiter(PLACES_AT_HAND)), Pool(CapacityLimiter(PLACES))
+    at_hand, others = (
+        Pool(CapacityLimiter(INTERACTIVE_THREADS)),
+        Pool(CapacityLimiter(OTHER_THREADS)),
+    )
     return [
-        _route(folder, function, at_hand if function.__name__ in AT_HAND else others)
+        _route(folder, function, at_hand if function.__name__ in INTERACTIVE_FUNCTIONS else others)
         for folder, functions in pages.items()
         for function in functions
     ]
@@ -217,11 +220,11 @@ def download_when_written(
 ) -> Download | Working:
     """Return the file that `work` writes, as a download: written once, and again if deleted
     meanwhile; or the progress."""
-    job = started_for_good(packed, key, work, lambda path: path.exists())
+    job = started_once(packed, key, work, lambda path: path.exists())
     return answer_when_done(job, lambda path: Download(path.name, address_of(path)))
 
 
-def started_for_good(
+def started_once(
     started: Jobs, key: Hashable, work: Callable[[Report], Any], is_there: Callable[[Any], bool]
 ) -> Job:
     """Return the job of this key: run once, and again if its file was deleted meanwhile."""

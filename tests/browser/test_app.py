@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 from playwright.sync_api import Page
 
-from lossprism.explorer.web.page_html import BASE, DRAWN, HERE, ICON
+from lossprism.explorer.web.page_html import BASE, HERE, ICON, PNG_ICONS
 from tests.browser.reading import sound
 from tests.browser.serving import Server
 
@@ -83,7 +83,7 @@ APART = """async ([drawing, picture, size]) => {
 
 
 def test_its_icons_for_systems_that_take_no_svg_are_the_same_drawing(page: Page) -> None:
-    for size, name in DRAWN.items():
+    for size, name in PNG_ICONS.items():
         command_line = [f"{BASE}/{ICON.relative_to(HERE).as_posix()}", f"{BASE}/{name}", size]
         width, apart = page.evaluate(APART, command_line)
         assert width == size

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from lossprism.explorer.runtime.browser_window import COMMANDS
+from lossprism.explorer.runtime.browser_window import LINUX_COMMANDS
 from tests import warm
 from tests.code_blocks import ROOT
 
@@ -136,7 +136,7 @@ def screen():
 @pytest.fixture
 def chromium():
     """A browser with windows; what only draws pages has the word in its version."""
-    for name in COMMANDS:
+    for name in LINUX_COMMANDS:
         if path := shutil.which(name):
             requests = [path, "--version"]
             version = subprocess.run(requests, capture_output=True, text=True, check=False).stdout

@@ -128,7 +128,7 @@ def compare(
         outcomes.append(known)
     numbers = tuple(numbers_of(scenario.data, batch))
     between = []
-    with jobs.in_order(seconds_for(len(batch))):
+    with jobs.light_work_turn(seconds_for(len(batch))):
         for places in itertools.combinations(range(len(outcomes)), 2):
             jobs.check()
             if all(outcomes[place].stands for place in places):
@@ -201,7 +201,7 @@ def _outcome(
     if isinstance(resolved, Problem):
         return Outcome(side, LOSSES.get(side.loss), problem=resolved)
     try:
-        with jobs.in_order(seconds_for(len(batch))):
+        with jobs.light_work_turn(seconds_for(len(batch))):
             exploration = explore(resolved, batch)
             if see is not None:
                 see(place, exploration)

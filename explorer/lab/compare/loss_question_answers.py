@@ -41,7 +41,7 @@ def answer(question: str, comparison: Comparison) -> Sentence:
     Raises Problem where the machine was busy.
     """
     try:
-        with jobs.in_order(2 * len(comparison.sides) * seconds_for(len(comparison.batch))):
+        with jobs.light_work_turn(2 * len(comparison.sides) * seconds_for(len(comparison.batch))):
             verdict, values = ANSWERS[question](comparison)
     except Problem as problem:
         if problem.about == "again":

@@ -133,7 +133,7 @@ def _of_sentences(start: Start) -> Placed:
         data, rules = scenario.data, scenario.rules
     else:
         data, rules = Data(source="example", example=start.example), Rules()
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         batch = make_batch(data, rules)
     if batch.orthogonal:  # made of scores: there is no encoder
         raise Problem("no_vectors")

@@ -27,7 +27,7 @@ from lossprism.explorer.lab.training.trainer_inputs import (
     sentences_of,
 )
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.pairs import Pairs, corrected, given_by
+from lossprism.explorer.sources.pairs import Pairs, corrected, scores_or_none
 from lossprism.explorer.sources.reading_notes import ReadingNote
 from lossprism.losses.labels import LabelRules, label_rules
 
@@ -94,8 +94,8 @@ def read(plan: TrainingPlan) -> Corpus:
         origin.left_out,
         shared,
         pairs.labelled,
-        given_by(pair[3] for pair in train),
-        given_by(pair[3] for pair in held_out),
+        scores_or_none(pair[3] for pair in train),
+        scores_or_none(pair[3] for pair in held_out),
         origin.triplets,
         threshold=pairs.threshold,
         brings_guide=origin.brings_guide,

@@ -106,8 +106,8 @@ def _from_hub(data: TrainingData) -> Origin:
 
     disable_progress_bars()
     repo, subset = hub_datasets.named(data.hub)
-    with hub_datasets.failures_of(data.hub):
-        whole = hub_datasets.fits_here(data.hub, hub_datasets.about(data.hub))
+    with hub_datasets.problems_of(data.hub):
+        whole = hub_datasets.size_within_limits(data.hub, hub_datasets.about(data.hub))
         folder = hub_cache_pruning.begin("dataset", repo, whole)
         prepared = folder and str(folder / hub_cache_pruning.PREPARED)
         rows = load_dataset(repo, subset, split=data.split, token=hub_token(), cache_dir=prepared)

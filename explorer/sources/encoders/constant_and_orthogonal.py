@@ -17,7 +17,7 @@ DIMENSIONS = (2, 4096)
 _NAMED = re.compile(rf"({ALIKE}|{APART})(?: (\d{{1,4}}))?")
 
 
-class PlainEncoder(Encoder):
+class ConstantOrOrthogonalEncoder(Encoder):
     """Unit vectors of distinct sentences, float32 (S, D).
 
     "all alike" has 2 dimensions, or as many as are named behind it, from 2 to 4096; "all apart" one
@@ -35,7 +35,7 @@ class PlainEncoder(Encoder):
         """Return the vectors. Raises Problem for other dimensions, and for more sentences at right
         angles than 2048."""
         match = _NAMED.fullmatch(self.name)
-        assert match is not None  # by `is_plain`
+        assert match is not None  # by `is_constant_or_orthogonal`
         count, (name, named) = len(sentences), match.groups()
         low, high = DIMENSIONS
         dimensions = max(count, low) if name == APART else int(named or low)
@@ -50,13 +50,13 @@ class PlainEncoder(Encoder):
         return vectors
 
 
-def is_plain(name: str) -> bool:
+def is_constant_or_orthogonal(name: str) -> bool:
     """Return whether this names one of both, perhaps with its number of dimensions behind it."""
     return _NAMED.fullmatch(name.strip()) is not None
 
 
-def _find(name: str) -> PlainEncoder:
-    return PlainEncoder(name, identity=name)
+def _find(name: str) -> ConstantOrOrthogonalEncoder:
+    return ConstantOrOrthogonalEncoder(name, identity=name)
 
 
-BACKEND = Backend(takes=is_plain, find=_find)
+BACKEND = Backend(takes=is_constant_or_orthogonal, find=_find)

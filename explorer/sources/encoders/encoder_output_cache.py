@@ -57,7 +57,7 @@ def cached_rows(
     rows = _known(keys)
     missed = len(keys) - len(rows)
     if missed:
-        with jobs.in_turn_if(missed > BATCH), _alone_with(encoder):
+        with jobs.heavy_work_turn_if(missed > BATCH), _alone_with(encoder):
             rows |= _known({entry: key for entry, key in keys.items() if entry not in rows})
             missing = [entry for entry in keys if entry not in rows]
             missing.sort(key=_length, reverse=True)  # alike in length, so little padding

@@ -30,12 +30,12 @@ _NAME = re.compile(r"(.+)#([0-9a-f]{32})")
 TEXTS, VECTORS = "texts", "vectors"
 # The bytes of all pictures in a row, where that of each text ends, and the files of others.
 PICTURES, ENDS, FILES = "pictures", "ends", "files"
-HELD = 4
-HELD_BATCHES = 16  # of thumbnails
+CACHED_FILES = 4
+CACHED_THUMBNAIL_BATCHES = 16  # of thumbnails
 
 
 @dataclass(frozen=True)
-class OwnVectors(Encoder):
+class TableVectors(Encoder):
     """Vectors of texts by these texts, stored at `path`."""
 
     path: Path = field(compare=False)
@@ -110,16 +110,16 @@ def pictures_of(encoder: str, sentences: Sequence[str]) -> Mapping[str, str]:
     texts."""
     match = _NAME.fullmatch(encoder)
     path = uploads.find(match[2]) if match else None
-    return {} if path is None else OwnVectors(encoder, path.name, path).pictures(sentences)
+    return {} if path is None else TableVectors(encoder, path.name, path).pictures(sentences)
 
 
-def find_vectors(name: str) -> OwnVectors:
+def find_vectors(name: str) -> TableVectors:
     """Return the vectors of this name. Raises Problem where they are gone."""
     match = _NAME.fullmatch(name)
     path = uploads.find(match[2]) if match else None
     if match is None or path is None:
         raise Problem("vectors_gone", about="encoder", name=shortened(file_of(name)))
-    return OwnVectors(name, match[2], path)
+    return TableVectors(name, match[2], path)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class _Stored:
     files: frozenset[str]
 
 
-@functools.lru_cache(maxsize=HELD)
+@functools.lru_cache(maxsize=CACHED_FILES)
 def _read(path: Path, name: str) -> _Stored:
     with _open_stored(path, name) as file:
         metadata = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
@@ -144,7 +144,7 @@ def _read(path: Path, name: str) -> _Stored:
         return _Stored(rows, file.get_tensor(VECTORS), by_text, frozenset(metadata.get(FILES, ())))
 
 
-@functools.lru_cache(maxsize=HELD_BATCHES)
+@functools.lru_cache(maxsize=CACHED_THUMBNAIL_BATCHES)
 def _thumbnails(
     path: Path, name: str, sentences: tuple[str, ...], paths: tuple[tuple[str, Path | None], ...]
 ) -> Mapping[str, str]:

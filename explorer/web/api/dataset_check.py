@@ -128,7 +128,7 @@ def doctor_data(
     size, max_tokens = known.batch or USUAL_BATCH, count_of("tokens", tokens)
     read_choice("language", language, LANGUAGES)
     name, many = read_text("encoder", encoder).strip(), _checked_encoded(encoded)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         lists = sentences1, sentences2, scores
         read = _read(lists, (table, columns, optional(of_type(bool))(header, "header")),
                      (hub, split, rows))  # fmt: skip

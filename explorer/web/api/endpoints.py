@@ -360,7 +360,7 @@ def compare_losses(
             "compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": values}
         )
         batch = batch_of_scores(_scored(data, values), rules)
-    with jobs.in_turn_if(len(sides) * len(rows) > LIGHT_PAIRS):
+    with jobs.heavy_work_turn_if(len(sides) * len(rows) > LIGHT_PAIRS):
         return comparison_of(compare(scenario, sides, batch), sent.reading)
 
 
@@ -554,7 +554,7 @@ def _drawn(shown: Exploration | PageFigure, kind: str, format: str, look: Look) 
     drawn = "" if page else svg_of(shown, kind, look)
     file = None
     if make := MADE_OF_SVG.get(f".{format}"):
-        with jobs.in_turn():  # it takes up to a second of a processor
+        with jobs.heavy_work_turn():  # it takes up to a second of a processor
             file = make(drawn)
     content = file and base64.b64encode(file.content).decode("ascii")
     return DrawnFigure(
@@ -809,5 +809,5 @@ def _explore_pairs(resolved: Resolved, pairs: Pairs) -> Exploration:
 def _explored(resolved: Resolved, batch: Batch | None = None) -> Exploration:
     """Explore, on a hosted page in the visitor's turn."""
     batch = resolved.batch if batch is None else batch
-    with jobs.in_order(seconds_for(len(batch))):
+    with jobs.light_work_turn(seconds_for(len(batch))):
         return explore(resolved, batch)

@@ -68,7 +68,7 @@ def doctor_pasted(
     known = Known(loss=read_text("loss", loss), batch=batch, negatives=negatives, scale=scale)
     content = read_text("text", text).encode("utf-8", "replace")
     read_choice("language", language, LANGUAGES)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         pasted = read_pasted(content)
         explained = run = data = None
         if pasted.kind == "numbers":

@@ -123,7 +123,7 @@ def doctor_run(
         raise Problem("run_given_twice" if text.strip() else "run_nothing_given")
     if not text_beside.strip() and other != Known():
         raise Problem("beside_no_run", name=next(_facts_about(other)), run="beside")
-    with jobs.in_turn_if(len(text) + len(text_beside) > LIGHT_PAIRS * LETTERS_OF_A_PAIR):
+    with jobs.heavy_work_turn_if(len(text) + len(text_beside) > LIGHT_PAIRS * LETTERS_OF_A_PAIR):
         if values is None:
             parsed_log = _read("log", text, chosen["step"])
         else:

@@ -25,7 +25,7 @@ ARGUMENTS = "construct_args"
 # Its sentence before the name of an argument takes 40; no name of ours has more than 20.
 REASON_LETTERS = 120
 # Of a disk that is full, of somebody's share of it, and of one that may only be read.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 STREAM = "text/event-stream"
 
 
@@ -76,7 +76,7 @@ def _message_of(error: Exception) -> tuple[int, Problem]:
 def problem_of(error: Exception) -> Problem:
     """Return the problem to report for an error: no disk space, or a defect of ours, which is
     written to the terminal."""
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
+    if isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS:
         print(f"refused no_room {os.strerror(error.errno)}", file=sys.stderr, flush=True)
         return Problem("no_room", about="again")
     report_defect(error)

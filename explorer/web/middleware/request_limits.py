@@ -29,29 +29,29 @@ from lossprism.explorer.web.middleware.refusals import refusal, send_refusal
 from lossprism.explorer.web.middleware.visitor_key import lasting_key
 
 # Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
-UNUSED = ("/upload", "/deep_link", "/process_recording")
-UNUSED_BELOW = "/custom_component/"
+UNUSED_PATHS = ("/upload", "/deep_link", "/process_recording")
+UNUSED_FOLDER = "/custom_component/"
 # What is asked for without being sent anything, and made anew each time: 20 ms of the app's lock,
 # for whoever asks, so that few of them are made at a time.
-MADE_ANEW = ("/config", "/info", "/openapi.json", "/mcp/schema")
-ANEW_AT_ONCE = 2
+COSTLY_PATHS = ("/config", "/info", "/openapi.json", "/mcp/schema")
+COSTLY_AT_ONCE = 2
 PAGE_REQUESTS = "/requests/"  # what the pages ask for stands below
-OF_SERVER = ("/gradio_api/", PAGE_REQUESTS, f"/{ADDRESS}/")
+COUNTED_PATHS = ("/gradio_api/", PAGE_REQUESTS, f"/{ADDRESS}/")
 # A value of a list or an object in JSON comes after one of these, which also stand in texts.
 BEFORE_VALUES = (b",", b"[", b"{")
-VISITORS = 10_000  # that are distinguished by how often they ask
+MAX_VISITORS = 10_000  # that are distinguished by how often they ask
 # Whoever asks too often hears of it after so long: who asks again at each answer asks less often.
-HELD_S = 0.02
+REFUSAL_DELAY_S = 0.02
 # Who is refused while they still send is listened to for so long: a connection that is closed
 # before takes the answer with it.
-LISTENED_S = 5.0
+DRAIN_S = 5.0
 # Of what all may send a part is left to those who send little: a few who send much and slowly
 # would have everybody else refused.
-LITTLE, LEFT_TO_LITTLE = 2**16, 1 / 8
+SMALL_BODY_BYTES, SHARE_FOR_SMALL_BODIES = 2**16, 1 / 8
 TOO_SLOW = 408
 
 
-class Bucket:
+class TokenBucket:
     """Token bucket: a burst of so many requests, and so many a second after that."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Bucket:
         return True
 
 
-class Line:
+class RequestQueue:
     """A visitor's requests, or those of one kind: so many are answered at a time, and so many
     wait."""
 
@@ -141,9 +141,9 @@ class RequestLimitsMiddleware:
 
     def __init__(self, app: Application) -> None:
         self.app = app
-        self._buckets: LRUCache[str, Bucket] = LRUCache(VISITORS)
-        self._lines: dict[str, Line] = {}
-        self._anew = Line(lambda: ANEW_AT_ONCE)
+        self._buckets: LRUCache[str, TokenBucket] = LRUCache(MAX_VISITORS)
+        self._lines: dict[str, RequestQueue] = {}
+        self._costly = RequestQueue(lambda: COSTLY_AT_ONCE)
         self._held = 0  # bytes of what requests sent that are not answered yet
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
@@ -151,7 +151,7 @@ class RequestLimitsMiddleware:
             await self.app(scope, receive, send)
             return
         key, body = lasting_key(scope), _Body()
-        line: Line | None = None
+        line: RequestQueue | None = None
         is_read = False
         refused: _Refused | None = None
 
@@ -163,7 +163,7 @@ class RequestLimitsMiddleware:
             return body.take()
 
         async def noticed(message: Message) -> None:
-            if line is self._anew:  # it is made; whoever takes it slowly holds up no other
+            if line is self._costly:  # it is made; whoever takes it slowly holds up no other
                 leave()
             await send(message)
 
@@ -171,7 +171,7 @@ class RequestLimitsMiddleware:
             nonlocal line
             if line is not None:
                 line.leave()
-                if line is not self._anew and not line.under_way:
+                if line is not self._costly and not line.under_way:
                     self._lines.pop(key, None)
                 line = None
 
@@ -194,7 +194,7 @@ class RequestLimitsMiddleware:
     async def _check(self, scope: dict, key: str) -> None:
         """Raise _Refused for what the head of a request shows."""
         if self._asks_too_often(scope, key):
-            await asyncio.sleep(HELD_S)
+            await asyncio.sleep(REFUSAL_DELAY_S)
             raise _Refused(429, Problem("too_often", about="again"))
         if _is_unused(scope["path"]):
             raise _Refused(403, Problem("call_unknown"))
@@ -217,17 +217,19 @@ class RequestLimitsMiddleware:
         if body.size > most * MIB:
             raise _Refused(413, Problem("too_much", most=most))
         room = budget("bodies_mib") * MIB
-        if self._held > (room if body.size <= LITTLE else room * (1 - LEFT_TO_LITTLE)):
+        if self._held > (
+            room if body.size <= SMALL_BODY_BYTES else room * (1 - SHARE_FOR_SMALL_BODIES)
+        ):
             raise _Refused(503, Problem("low_memory", about="again"))
         if body.values > budget("body_values"):
             raise _Refused(413, Problem("too_many_values", most=budget("body_values")))
 
-    async def _turn(self, scope: dict, key: str) -> Line | None:
+    async def _turn(self, scope: dict, key: str) -> RequestQueue | None:
         """Wait for the visitor's turn; return the line to leave. Raise _Refused if too many
         wait."""
-        line = self._anew if _is_made_anew(scope) else None
+        line = self._costly if _is_costly(scope) else None
         if scope["method"] == "POST":
-            line = self._lines.setdefault(key, Line())
+            line = self._lines.setdefault(key, RequestQueue())
         if line is not None and not await line.enter():
             raise _Refused(429, Problem("too_often", about="again"))
         return line
@@ -235,19 +237,19 @@ class RequestLimitsMiddleware:
     def _asks_too_often(self, scope: dict, key: str) -> bool:
         """Return whether a request exceeds the rate of its visitor; a page's own files do not
         count. Visitors without a key count as one."""
-        of_server = scope["method"] == "POST" or any(one in scope["path"] for one in OF_SERVER)
-        if not of_server and not _is_made_anew(scope):
+        of_server = scope["method"] == "POST" or any(one in scope["path"] for one in COUNTED_PATHS)
+        if not of_server and not _is_costly(scope):
             return False
-        bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
+        bucket = self._buckets.get(key) or self._buckets.setdefault(key, TokenBucket())
         return not bucket.take()
 
 
 def _is_unused(path: str) -> bool:
-    return path.rstrip("/").endswith(UNUSED) or UNUSED_BELOW in path
+    return path.rstrip("/").endswith(UNUSED_PATHS) or UNUSED_FOLDER in path
 
 
-def _is_made_anew(scope: dict) -> bool:
-    return scope["path"].rstrip("/").endswith(MADE_ANEW)
+def _is_costly(scope: dict) -> bool:
+    return scope["path"].rstrip("/").endswith(COSTLY_PATHS)
 
 
 def _announced(scope: dict) -> int:
@@ -263,7 +265,7 @@ async def refuse(send: Send, status: int, problem: Problem, sent: Receive | None
     await send_refusal(send, status, refusal(problem), headers=[close], more_body=sent is not None)
     if sent is not None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(_dropped(sent), LISTENED_S)
+            await asyncio.wait_for(_dropped(sent), DRAIN_S)
         await send({"type": "http.response.body", "body": b""})
 
 

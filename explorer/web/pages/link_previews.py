@@ -171,7 +171,7 @@ def _drawings(page: str, link: str, language: str) -> dict[str, Callable[[], str
 def _figure_of(shown: Scenario | PageFigure, language: str) -> str:
     if not isinstance(shown, Scenario):
         return shown(language=language)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         return matrix_figure(explore(shown), language=language)
 
 
@@ -186,7 +186,7 @@ def _picture(drawings: Mapping[str, Callable[[], str]]) -> bytes:
     width = SIZE[0] // len(drawings)
     for place, draw in enumerate(drawings.values()):
         figure = draw()
-        with jobs.in_turn():
+        with jobs.heavy_work_turn():
             drawn = Image.open(io.BytesIO(rasterised(figure).content)).convert("RGB")
         drawn.thumbnail((width - 2 * BORDER, SIZE[1] - 2 * BORDER))
         left = place * width + (width - drawn.width) // 2

@@ -50,7 +50,7 @@ Shape = dict[str, str | float]
 def _in_turn(draw: Callable[..., str]) -> Callable[..., str]:
     @functools.wraps(draw)
     def drawn(**look: Unpack[Look]) -> str:
-        with jobs.in_turn():
+        with jobs.heavy_work_turn():
             return draw(**look)
 
     return drawn

@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.runtime import browser_window
 from lossprism.explorer.runtime.browser_window import (
-    MISSING,
+    NO_BROWSER,
     find_browser,
     last_size,
     unused_profile,
@@ -38,11 +38,11 @@ def installed(path):
 def test_without_a_browser_a_sentence_says_so(system, elsewhere, monkeypatch):
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(browser_window.Path, "is_file", lambda path: False)
-    with pytest.raises(FileNotFoundError, match=f"^{MISSING}$"):
+    with pytest.raises(FileNotFoundError, match=f"^{NO_BROWSER}$"):
         find_browser()
 
 
-@pytest.mark.parametrize("name", browser_window.COMMANDS)
+@pytest.mark.parametrize("name", browser_window.LINUX_COMMANDS)
 def test_a_command_of_linux_is_found(name, elsewhere, monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     path = installed(elsewhere / "bin" / name)

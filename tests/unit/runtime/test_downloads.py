@@ -17,7 +17,7 @@ NAMES = ["pairs.csv", "a b.zip", "文本.tsv", "a?b#c.csv", "..csv"]
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "downloads" / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "downloads" / "taken")
     (tmp_path / "secret.txt").write_text("secret")
     return tmp_path
 
@@ -29,7 +29,7 @@ def client(folder):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_download_is_fetched_by_its_address(folder, client, name):
-    for path in (downloads.new_download(name), downloads.place_of("a run") / name):
+    for path in (downloads.new_download(name), downloads.folder_of_run("a run") / name):
         path.write_text("packed")
         address = downloads.address_of(path)
         assert str(folder) not in unquote(address)

@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.runtime import fair_queue, jobs, thread_slot_lending
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.fair_queue import FairQueue, in_turn
+from lossprism.explorer.runtime.fair_queue import FairQueue, heavy_work_turn
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
@@ -149,7 +149,7 @@ def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
         return jobs.result_within(lambda: Job.in_background(inner), report)
 
     def inner(report):
-        with jobs.in_turn():
+        with jobs.heavy_work_turn():
             return fair_queue.HEAVY.counts
 
     with as_visitor(new_key()):
@@ -161,7 +161,7 @@ def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
 
 def test_waiting_work_is_reported_and_can_be_cancelled(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
-    with as_visitor(new_key()), in_turn():
+    with as_visitor(new_key()), heavy_work_turn():
         pass
     with fair_queue.HEAVY.taken("another"), as_visitor(new_key()):
         job = Job.in_background(lambda report: 1)
@@ -177,9 +177,9 @@ def test_waiting_work_is_reported_and_can_be_cancelled(monkeypatch):
 def test_at_home_nobody_waits(monkeypatch):
     monkeypatch.delenv(HOSTED)
     monkeypatch.delenv("SPACE_ID", raising=False)
-    with in_turn(), in_turn():
+    with heavy_work_turn(), heavy_work_turn():
         assert fair_queue.HEAVY.counts == (0, 0)
-    with fair_queue.in_order(0), fair_queue.in_order(MIDDLING_S):
+    with fair_queue.light_work_turn(0), fair_queue.light_work_turn(MIDDLING_S):
         assert fair_queue.LIGHT.counts == fair_queue.MIDDLING.counts == (0, 0)
 
 
@@ -187,10 +187,10 @@ def test_where_nobody_asks_nobody_waits(monkeypatch):
     """The process of a training reads its file as at home, on a hosted page, too."""
     monkeypatch.setenv(HOSTED, "1")
     done = []
-    with in_turn():
+    with heavy_work_turn():
         done.append("heavy")
     for seconds in (0.01, 1.0):
-        with fair_queue.in_order(seconds):
+        with fair_queue.light_work_turn(seconds):
             done.append(seconds)
     assert done == ["heavy", 0.01, 1.0]
     assert fair_queue.HEAVY.counts == fair_queue.MIDDLING.counts == (0, 0)
@@ -219,10 +219,10 @@ def test_holders_of_all_slots_lend_them_to_what_they_wait_for(monkeypatch):
 
 def test_all_who_come_without_a_key_are_one_in_the_queue(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "1")
-    with as_visitor(new_key(), is_new=True), in_turn(), ThreadPoolExecutor(1) as pool:
+    with as_visitor(new_key(), is_new=True), heavy_work_turn(), ThreadPoolExecutor(1) as pool:
 
         def another():
-            with as_visitor(new_key(), is_new=True), in_turn():
+            with as_visitor(new_key(), is_new=True), heavy_work_turn():
                 return True
 
         with raises_problem("busy_own"):
@@ -287,10 +287,10 @@ def test_light_work_waits_for_no_longer_work(outer, inner, monkeypatch):
 
     with getattr(fair_queue, outer).taken("another"), as_visitor(new_key()):
         if shorter:
-            with fair_queue.in_order(inner, leave):
+            with fair_queue.light_work_turn(inner, leave):
                 assert reports == []
         else:
-            with pytest.raises(jobs.Cancelled), fair_queue.in_order(inner, leave):
+            with pytest.raises(jobs.Cancelled), fair_queue.light_work_turn(inner, leave):
                 raise AssertionError
             assert reports == [0]
     assert (
@@ -305,7 +305,7 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
     go = threading.Event()
 
     def work(whose: str) -> bool:
-        with as_visitor(whose), fair_queue.in_order(MIDDLING_S):
+        with as_visitor(whose), fair_queue.light_work_turn(MIDDLING_S):
             return go.wait(LONG_S)
 
     with ThreadPoolExecutor(2) as pool:
@@ -317,7 +317,7 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
             with pytest.raises(Problem) as raised:
                 work(whose)
             refused.append((raised.value.key, raised.value.values))
-        with as_visitor(third), fair_queue.in_order(0):  # a small question comes through
+        with as_visitor(third), fair_queue.light_work_turn(0):  # a small question comes through
             pass
         go.set()
         assert all(one.result(LONG_S) for one in begun)
@@ -329,22 +329,24 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
 def test_middling_work_keeps_no_place_of_the_pool_and_light_work_keeps_one():
     lent = []
     with as_visitor(new_key()), thread_slot_lending.in_pool(lent.append):
-        with fair_queue.in_order(0):
+        with fair_queue.light_work_turn(0):
             assert lent == []
-        with fair_queue.in_order(MIDDLING_S):
+        with fair_queue.light_work_turn(MIDDLING_S):
             assert lent == [1]
-            with fair_queue.in_order(MIDDLING_S), in_turn():  # within its own turn
+            with fair_queue.light_work_turn(MIDDLING_S), heavy_work_turn():  # within its own turn
                 assert fair_queue.HEAVY.counts == (0, 0)
     assert lent == [1, -1]
 
 
-@pytest.mark.parametrize("longer", [in_turn, lambda: fair_queue.in_order(MIDDLING_S)])
+@pytest.mark.parametrize(
+    "longer", [heavy_work_turn, lambda: fair_queue.light_work_turn(MIDDLING_S)]
+)
 def test_longer_work_stands_still_while_light_work_is_done(longer, monkeypatch):
     monkeypatch.setattr(fair_queue, "MIN_WORK_S", 0.0)
     waited = []
     monkeypatch.setattr(FairQueue, "until_idle", lambda of, seconds: waited.append((of, seconds)))
     with as_visitor(new_key()):
-        with fair_queue.in_order(0):
+        with fair_queue.light_work_turn(0):
             jobs.Job().check()
         assert waited == []
         with longer():
@@ -377,11 +379,11 @@ def test_light_work_goes_one_by_one():
     done = []
 
     def late() -> None:
-        with as_visitor(new_key()), fair_queue.in_order(0):
+        with as_visitor(new_key()), fair_queue.light_work_turn(0):
             done.append("late")
 
     with ThreadPoolExecutor(1) as other, as_visitor(new_key()):
-        with fair_queue.in_order(0):
+        with fair_queue.light_work_turn(0):
             waits = other.submit(late)
             while fair_queue.LIGHT.counts != (1, 1):
                 pass

@@ -266,7 +266,7 @@ def test_heavy_work_of_a_hosted_page_ends_when_its_time_is_up(monkeypatch):
         with raises_problem("heavy_seconds", most="0.05"):
             late.result()
         with running.job("here"):
-            with running.in_turn():
+            with running.heavy_work_turn():
                 running.step("encoding")
                 time.sleep(0.1)
                 with raises_problem("heavy_seconds", most="0.05"):
@@ -289,7 +289,7 @@ def test_work_that_others_wait_for_goes_on_where_one_leaves(monkeypatch):
         theirs = inner()
     with as_visitor(one):
         mine = Job.in_background(outer)
-        while len(theirs.askers) < 2:
+        while len(theirs.requesters) < 2:
             time.sleep(0.01)
         mine.cancel()
         mine.wait(PATIENCE)
@@ -328,7 +328,7 @@ def test_light_work_has_so_much_of_a_processor_and_heavy_work_does_not_count(mon
     monkeypatch.setenv("LOSSPRISM_LIGHT_SECONDS", "10")
     with as_visitor(new_key()), running.job():
         running.check()
-        with running.in_turn():
+        with running.heavy_work_turn():
             for _ in range(20):
                 running.check()
         running.check()

@@ -11,7 +11,7 @@ import pytest
 from lossprism.explorer.lab.large.batch import must_fit
 from lossprism.explorer.runtime import device, memory_use, resource_checks
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.fair_queue import in_turn
+from lossprism.explorer.runtime.fair_queue import heavy_work_turn
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
@@ -43,13 +43,13 @@ def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted, ca
 
 def test_heavy_work_begins_only_where_memory_is_left(hosted, monkeypatch):
     with_memory(monkeypatch, 1500)
-    with as_visitor(new_key()), in_turn():
+    with as_visitor(new_key()), heavy_work_turn():
         pass
     resource_checks.check_memory(10**6, 400)
     with raises_problem("low_memory"):
         resource_checks.check_memory(10**6, 600)
     with_memory(monkeypatch, 1000)
-    with raises_problem("low_memory"), as_visitor(new_key()), in_turn():
+    with raises_problem("low_memory"), as_visitor(new_key()), heavy_work_turn():
         pass
 
 

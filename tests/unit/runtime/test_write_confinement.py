@@ -8,13 +8,13 @@ import tempfile
 import pytest
 
 from lossprism.explorer.runtime.cache_folder import cache_folder
-from lossprism.explorer.runtime.write_confinement import PLACES, confine_writes_to
+from lossprism.explorer.runtime.write_confinement import FOLDERS_BY_VARIABLE, confine_writes_to
 
 
 @pytest.fixture
 def places(monkeypatch):
     """What is set stays within the test."""
-    for name in PLACES:
+    for name in FOLDERS_BY_VARIABLE:
         monkeypatch.setenv(name, "/somewhere/else")
     monkeypatch.setattr(tempfile, "tempdir", None)
 
@@ -24,7 +24,7 @@ def test_everything_is_kept_below_it(places, tmp_path):
     whole = (tmp_path / "new" / "data").resolve()
     assert runs == whole / "runs"
     assert runs.is_dir()
-    for name, below in PLACES.items():
+    for name, below in FOLDERS_BY_VARIABLE.items():
         assert os.environ[name] == str(whole / below)
     assert tempfile.gettempdir() == str(whole / "temporary")
     assert cache_folder("files") == whole / "cache" / "files"

@@ -8,7 +8,11 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.sources.encoders import encode
-from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART, is_plain
+from lossprism.explorer.sources.encoders.constant_and_orthogonal import (
+    ALIKE,
+    APART,
+    is_constant_or_orthogonal,
+)
 from tests.sentences import raises_problem
 
 
@@ -21,7 +25,7 @@ def test_all_equal_and_all_orthogonal():
 
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "all alikes", "all alike 12345", "", "all"])
 def test_what_is_no_plain_encoder(name):
-    assert not is_plain(name)
+    assert not is_constant_or_orthogonal(name)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import hub_datasets
-from lossprism.explorer.sources.hub_datasets import first_rows, fits_here
+from lossprism.explorer.sources.hub_datasets import first_rows, size_within_limits
 from tests.sentences import raises_problem
 
 ROWS = [{"first": f"a {place}", "second": "b", "score": place} for place in range(600)]
@@ -85,12 +85,14 @@ def test_a_hosted_page_fetches_no_data_set_that_is_too_large(monkeypatch):
         siblings=[SimpleNamespace(size=size) for size in (3 * limits.MIB, None)]
     )
     monkeypatch.setenv("LOSSPRISM_HUB_MIB", "2")
-    assert fits_here("someone/set", about) == 3 * limits.MIB  # at home as large as one likes
+    assert (
+        size_within_limits("someone/set", about) == 3 * limits.MIB
+    )  # at home as large as one likes
     monkeypatch.setenv(HOSTED, "1")
     with raises_problem("hub_set_large", name="someone/set", size=3, most=2):
-        fits_here("someone/set", about)
+        size_within_limits("someone/set", about)
     about.siblings[0].size -= limits.MIB
-    assert fits_here("someone/set", about) == 2 * limits.MIB
+    assert size_within_limits("someone/set", about) == 2 * limits.MIB
 
 
 def test_more_text_than_a_file_may_have_is_reported(hub, monkeypatch):

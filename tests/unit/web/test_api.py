@@ -283,7 +283,9 @@ def test_compared_losses_are_those_of_explore(client):
 def test_many_comparisons_wait_their_turn_on_a_hosted_page(monkeypatch):
     """Heavy work by the pairs of all losses together; a few go on at once."""
     begun = []
-    monkeypatch.setattr(api.jobs, "in_turn", lambda: begun.append(1) or contextlib.nullcontext())
+    monkeypatch.setattr(
+        api.jobs, "heavy_work_turn", lambda: begun.append(1) or contextlib.nullcontext()
+    )
     names = [f"a{i}" for i in range(64)], [f"b{i}" for i in range(64)]
     given = {"scores": [i % 3 for i in range(64)], "similarities": [i / 64 for i in range(64)]}
     for losses, expected in ((["cosent"] * 4, 0), (["cosent"] * 5, 1)):

@@ -46,7 +46,7 @@ def test_another_version_is_never_served(client):
 def test_what_is_no_file_of_the_browser_is_not_served(client, name):
     answer = client.get(f"/{page_html.BASE}/{name}")
     assert answer.status_code == 404
-    assert answer.headers.get("cache-control") != page_html.FOREVER
+    assert answer.headers.get("cache-control") != page_html.CACHED_FOR_GOOD
 
 
 def test_facts_are_requested_again(client):
@@ -60,7 +60,7 @@ def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, la
     folders = {folder for _, folder, _ in site.PAGES} | {"missing"}
     assert (
         {"doctor", "compare", "problem"}
-        < set(page_html.OWN_TOPICS)
+        < set(page_html.LATER_TOPICS)
         < folders
         | {
             "parity",
@@ -69,7 +69,7 @@ def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, la
     )
     parts = [
         client.get(f"/{page_html.BASE}/words/{language}/{part}.json").json()
-        for part in ("shared", *page_html.OWN_TOPICS)
+        for part in ("shared", *page_html.LATER_TOPICS)
     ]
     assert sum(map(len, parts)) == len(catalogue(language))
     assert {key: one for part in parts for key, one in part.items()} == catalogue(language)

@@ -67,11 +67,11 @@ def here(tmp_path, monkeypatch):
     import datasets
 
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "taken")
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     monkeypatch.setattr(dataset_reader, "first_rows", lambda *_: LINES.encode())
     monkeypatch.setattr(pair_sources.hub_datasets, "about", lambda hub: None)
-    monkeypatch.setattr(pair_sources.hub_datasets, "fits_here", lambda *_: 0)
+    monkeypatch.setattr(pair_sources.hub_datasets, "size_within_limits", lambda *_: 0)
     monkeypatch.setattr(pair_sources.hub_cache_pruning, "begin", lambda *_: None)
     held = datasets.Dataset.from_list(ROWS)
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: held)

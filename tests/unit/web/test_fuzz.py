@@ -97,7 +97,7 @@ def here(tmp_path_factory):
         patch.setenv("LOSSPRISM_CACHE", str(folder / "cache"))
         patch.delenv("SPACE_ID", raising=False)
         patch.setattr(downloads, "FOLDER", folder / "downloads")
-        patch.setattr(downloads, "TAKEN", folder / "downloads" / "taken")
+        patch.setattr(downloads, "PACKED_FOLDER", folder / "downloads" / "taken")
         patch.setattr(explore_requests, "default_runs", lambda: made)
         patch.setattr(finetune_requests, "runs", lambda: made)
         patch.setattr(finetune_check, "runs", lambda: made)

@@ -26,7 +26,7 @@ def test_what_few_pairs_take_is_light_and_what_many_take_is_not():
 def test_what_a_program_explores_is_in_order_too(monkeypatch):
     requests = []
     in_order = lambda seconds: requests.append(seconds) or contextlib.nullcontext()  # noqa: E731
-    monkeypatch.setattr(api.jobs, "in_order", in_order)
+    monkeypatch.setattr(api.jobs, "light_work_turn", in_order)
     names = [f"a{i}" for i in range(8)], [f"b{i}" for i in range(8)]
     given = {"scores": [i % 3 for i in range(8)], "similarities": [i / 8 for i in range(8)]}
     api.loss_from_scores("cosent", given["similarities"], given["scores"])
@@ -42,7 +42,7 @@ def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
 
     kept, requested = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
     with monkeypatch.context() as patched:
-        patched.setattr(loss_comparison.jobs, "in_order", busy)
+        patched.setattr(loss_comparison.jobs, "light_work_turn", busy)
         with raises_problem("busy_middling"):
             compare(*requested, kept=kept)
     assert all(one.stands for one in compare(*requested, kept=kept).sides)

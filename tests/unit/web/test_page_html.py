@@ -67,7 +67,7 @@ def facts():
 def test_little_is_fetched_before_the_first_picture(folder, facts):
     html = page(folder)
     names = [*loaded(html, "stylesheet"), *loaded(html, "modulepreload")]
-    parts = {"shared", folder} & {"shared", *page_html.OWN_TOPICS}
+    parts = {"shared", folder} & {"shared", *page_html.LATER_TOPICS}
     paths = [f"words/en/{part}.json" for part in parts]
     sent = [
         html.encode(),

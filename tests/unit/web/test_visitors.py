@@ -105,7 +105,7 @@ def runs(tmp_path, monkeypatch):
         monkeypatch.setattr(module, name, lambda: made)
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "downloads" / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "downloads" / "taken")
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
@@ -515,7 +515,7 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     with as_visitor(MINE):
         at, download = uploads.find(file), downloads.new_download("a.csv")
     download.write_text("a")
-    beside = downloads.place_of(run) / "model.zip"
+    beside = downloads.folder_of_run(run) / "model.zip"
     beside.write_text("a")
     hosted_server_setup_and_cleanup.delete_expired()
     assert at.exists()

@@ -19,7 +19,7 @@ from lossprism.explorer.runtime import fair_queue
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
-from lossprism.explorer.web.page_requests import PLACES, PLACES_AT_HAND
+from lossprism.explorer.web.page_requests import INTERACTIVE_THREADS, OTHER_THREADS
 from lossprism.version import VERSION
 from tests.loops import in_loop
 
@@ -92,7 +92,7 @@ def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted):
     keys = [new_key() for _ in range(6)]
     for asking in ([one] * 60, [key for key in keys for _ in range(8)]):
         requests = [(key, "explore", scenario(512, seed)) for seed, key in enumerate(asking)]
-        assert len(requests) > PLACES_AT_HAND
+        assert len(requests) > INTERACTIVE_THREADS
         of_one = int(budget("middling_of_one"))
         with fair_queue.MIDDLING.taken("another"):
             waits = functools.partial(many_wait, of_one * len(set(asking)))
@@ -108,7 +108,7 @@ def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, monkeypatch):
     crowd, key, file = Crowd(hosted[1]), new_key(), small_file_of_many_rows()
     with fair_queue.HEAVY.taken("another"):
         uploads = [(key, "read_file", file)] * 44
-        others = [(new_key(), "read_file", file) for _ in range(PLACES)]
+        others = [(new_key(), "read_file", file) for _ in range(OTHER_THREADS)]
         waits = lambda: fair_queue.HEAVY.counts == (1, 3 + len(others))  # noqa: E731
         result = in_loop(crowd.beside([*uploads, *others], waits))
         assert {answer["error"]["key"] for answer in result} <= {"problem.busy_own"}

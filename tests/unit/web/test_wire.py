@@ -347,7 +347,7 @@ def opened_batch() -> SavedBatchScenario:
 def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "taken")
     server = Server(pages["doctor"])
     known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
     for name in data_source.SETS:
@@ -435,7 +435,7 @@ def test_large(pages, tmp_path, monkeypatch):
         server.ask("details", {**drawn, "loss": loss}, large_batch_response.Details)
     for search in ("", "label > 0", "nowhere"):
         server.ask("pairs", {**drawn, "search": search}, large_batch_response.PairsPage)
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "taken")
     server.ask("judge", drawn, large_batch_response.Judgement)
     texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
     for what in (*texts, "changes_csv"):

@@ -40,7 +40,7 @@ from lossprism.explorer.sources.cells import (
     read_score,
 )
 from lossprism.explorer.sources.column_roles import names_ids
-from lossprism.explorer.sources.delimited import SAMPLE, Tell, no_progress
+from lossprism.explorer.sources.delimited import SAMPLE, ReportProgress, no_progress
 from lossprism.explorer.sources.json_rows import Object, object_records, written
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.table_grid import Grid
@@ -209,8 +209,8 @@ def _with_flat_columns(grid: Grid, name: str) -> Grid:
     if not any(isinstance(cell, dict) for cell in cells):
         return grid
 
-    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
-        for row, cells in grid.records(tell):
+    def entries(report: ReportProgress) -> Iterator[tuple[int, Object | Problem]]:
+        for row, cells in grid.records(report):
             yield row, cells if isinstance(cells, Problem) else _flattened(grid.columns, cells)
 
     columns, records = object_records(entries, name, no_progress)

@@ -132,7 +132,7 @@ def _row(request: Json) -> ClaimRow:
     claim = _claim_in(request, claims())
     scale = within(*SCALES)(request.get("scale", 20.0), "scale")
     scenario = _scenario_in(request)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         own, tried = checks_of(claim.name)[0], verdicts(claim.name)
         here, pairs, total = None, 0, 0
         if claim.needs != "nothing":
@@ -179,7 +179,7 @@ def _drawn(chart: Chart) -> ClaimChart:
 def _verdicts(_request: Json) -> ListedVerdicts:
     """{} → the verdict on each claim itself, over all batches that it is tried on."""
     found = {}
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         for name in claims():
             jobs.check()
             parts = verdicts(name)
@@ -212,7 +212,7 @@ def _follow(request: Json) -> FollowedRuns:
     failed = next((one.problem for one in known if one.problem), None)
     followed = None
     if not live and ended(runs, names):
-        with jobs.in_turn():
+        with jobs.heavy_work_turn():
             followed = _executed(claim, judged(claim.name, runs, names))
     return FollowedRuns(
         done=sum(one.state in ENDED for one in known),

@@ -75,7 +75,7 @@ def sides_of(
 ) -> list[ExperimentSide]:
     """Return what `find` returns for each loss, or the problem that it raises."""
     sides: list[ExperimentSide] = []
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         check_matrices(len(batch), CELL_BYTES)
         for done, scenario in enumerate(scenarios):
             jobs.step("sides", done + 1, len(scenarios))
@@ -169,7 +169,7 @@ def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> Collaps
     """{points} → `Collapsing` of each loss."""
     points = validation.integer(request.get("points", losses_towards_collapse.POINTS), "points")
     check_cells(len(batch), len(scenarios) * points)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         path = losses_towards_collapse.path_of(batch, points)
         cosines = path.at(0).scores
         return CollapsingSides(
@@ -196,7 +196,7 @@ def _way(path: losses_towards_collapse.Path, scenario: Scenario) -> Collapsing:
 
 def _landscape(_request: Json, batch: Batch, scenarios: list[Scenario]) -> Landscapes:
     """{} → the landscape of each loss, with the comparisons of the batch."""
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         return landscapes(scenarios, "", batch)
 
 

@@ -80,7 +80,7 @@ def _parity(request: Json) -> Parity | SendRows:
     seeded = batch.vectors is None or batch.given is not None
     compared = None if seeded else shown_of(batch)
     rows: list[library_parity.Row] = []
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         resource_checks.check_memory(beside_mib=CUBED * len(compared or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)

@@ -343,7 +343,7 @@ def _formula(request: Json) -> Differing | SendRows:
         if not 0 <= place < len(scenarios):
             raise invalid_value(name, place)
     batch = make_batch(scenario.data, scenario.rules)
-    with jobs.in_order(2 * seconds_for(len(batch))):
+    with jobs.light_work_turn(2 * seconds_for(len(batch))):
         base, other = (explore(scenarios[place], batch) for place in places)
         differs = difference(base, other)
     return as_answer(

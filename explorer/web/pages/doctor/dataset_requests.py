@@ -49,7 +49,7 @@ from lossprism.explorer.web.page_requests import (
     answer_when_done,
     download_when_written,
     served,
-    started_for_good,
+    started_once,
 )
 from lossprism.explorer.web.pages.doctor.data_source import Source, read_source, sets, start_reading
 from lossprism.explorer.web.pages.doctor.dataset_responses import (
@@ -223,7 +223,7 @@ def _fetch(request: Json) -> FetchedRows | Working:
     def is_there(kept: tuple[str, str]) -> bool:
         return uploads.find(kept[0]) is not None
 
-    job = started_for_good(_fetched, (*key, visitor()), work, is_there)
+    job = started_once(_fetched, (*key, visitor()), work, is_there)
     return answer_when_done(job, lambda kept: FetchedRows(*kept))
 
 

@@ -50,7 +50,7 @@ from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.sources.text_encodings import offered
-from lossprism.explorer.web.page_requests import started_for_good
+from lossprism.explorer.web.page_requests import started_once
 from lossprism.explorer.web.pages.doctor.data_source import Source
 from lossprism.explorer.web.pages.large.uploaded_file import (
     LargeFile,
@@ -201,7 +201,7 @@ def examined(
 ) -> ExaminedData:
     """Return the findings about pairs, and the losses that can learn from them."""
     profile = read.profile
-    with jobs.in_order(PAIR_SECONDS * len(profile)):
+    with jobs.light_work_turn(PAIR_SECONDS * len(profile)):
         examination = examine(profile, read.spec(loss), batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         losses, scenarios = _suited(read, fitting, language)
@@ -293,7 +293,7 @@ def _paired_file(table: ClassTable, source: Source) -> FetchedRows:
     def work(report: Report) -> str:
         return uploads.put(paired(table), name)
 
-    job = started_for_good(
+    job = started_once(
         _paired, (source, visitor()), work, lambda kept: uploads.find(kept) is not None
     )
     return FetchedRows(job.result(), name)

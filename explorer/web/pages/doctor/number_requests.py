@@ -54,7 +54,7 @@ def _explain(request: Json) -> NumberExplained:
     language, known = language_of(request.get("language")), known_in(request)
     value = _text(request, "value")
     typed = read_typed(value)
-    with jobs.in_order(SECONDS):
+    with jobs.light_work_turn(SECONDS):
         explanation = explain_values(typed.numbers or (value,), known.completed(typed.known))
         answer = number_answer(explanation, language)
     shown = listed(explanation)
@@ -69,7 +69,7 @@ def _explain(request: Json) -> NumberExplained:
 def _read_pasted(request: Json) -> PastedKind:
     """{text} → what was pasted, its numbers, and what it says beside them."""
     text = _text(request, "text")
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         pasted = read_pasted(text.encode("utf-8", "replace"))
     known = {name: str(value) for name, value in pasted.known.provided.items()}
     return PastedKind(pasted.kind, " ".join(pasted.numbers), known)

@@ -86,7 +86,7 @@ def _examine_run(request: Json) -> ExaminedRunLog:
     language, known = language_of(request.get("language")), known_in(request)
     curve, held_out = (of_type(str)(request.get(name, ""), name) for name in ("curve", "held_out"))
     beside = request.get("beside")
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         examined_run = examine_run(_log_in(source), known, curve, held_out)
         other = None if beside is None else _beside(examined_run, beside, language)
     shared = packed_curves(examined_run.log) if source.get("kind") in LINKED else ""

@@ -20,7 +20,7 @@ def work_in_turn(
     batch = None if data.source == "random" else resolved.batch
     seconds = seconds_for(data.random.pairs if batch is None else len(batch))
     worker = worker_process.LIGHT if is_light(seconds) else worker_process.MIDDLING
-    with jobs.in_order(seconds):
+    with jobs.light_work_turn(seconds):
         made = worker.call(function, resolved, argument, "" if batch is None else name)
         made = made or worker.call(function, resolved, argument, name, batch)
     assert made is not None  # of a batch that was sent

@@ -215,7 +215,7 @@ def _spread(request: Json) -> OverBatches:
     """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
     like the scenario's: of a file drawn the same way, random ones of the next seeds."""
     scenario = Scenario.from_json(request.get("scenario"))
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         figures = over_batches(scenario, _batches(scenario.data, request))
     return OverBatches({name: json_numbers(values) for name, values in figures.items()})
 
@@ -234,7 +234,7 @@ def _sweep(request: Json) -> Swept:
     scenario = Scenario.from_json(request.get("scenario"))
     batch = make_batch(scenario.data, scenario.rules)
     points = POINTS if len(batch) <= SWEPT_PAIRS else POINTS // 2 + 1
-    with jobs.in_turn_if(points * len(batch) ** 2 > SWEPT_CELLS):
+    with jobs.heavy_work_turn_if(points * len(batch) ** 2 > SWEPT_CELLS):
         swept = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     words = has_words(scenario.data)
     tried = offer_of(scenario, swept.parameter, default_runs().remaining_runs()) if words else None
@@ -283,7 +283,9 @@ def _take(request: Json) -> Text:
         return Text(f"lossprism{ending}", "text/csv", text)
     look, name = look_in(request), f"lossprism-{scenario.loss}"
     resolved = resolve(scenario)
-    with jobs.in_order(2 * seconds_for(len(resolved.batch))):  # to explore it, and to draw it
+    with jobs.light_work_turn(
+        2 * seconds_for(len(resolved.batch))
+    ):  # to explore it, and to draw it
         if what in PICTURES:
             ending, draw = PICTURES[what]
             return figure_text(f"{name}{ending}", draw(explore(resolved), **look), request)

@@ -221,8 +221,8 @@ def _take(request: dict) -> Text | Download:
         return Text(name=file.format(run=folder.name), type=kind, text=make(runs(), name))
     ending, pack = PACKED[what]
     # The last download of each kind stays.
-    with jobs.in_turn():
-        path = pack(runs(), name, downloads.place_of(folder.name) / f"{folder.name}{ending}")
+    with jobs.heavy_work_turn():
+        path = pack(runs(), name, downloads.folder_of_run(folder.name) / f"{folder.name}{ending}")
     return Download(name=path.name, path=downloads.address_of(path))
 
 

@@ -23,7 +23,7 @@ def _landscapes(request: Json) -> Landscapes:
     each stop of the lever, with the comparisons of the batch."""
     scenario, lever = scenario_of_link(request), _lever_in(request)
     scenarios = [side.applied_to(scenario) for side in sides_in(request)]
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         return landscapes(scenarios, lever, make_batch(scenario.data, scenario.rules))
 
 
@@ -31,7 +31,7 @@ def _cuts(request: Json) -> Cuts:
     """{sides, lever, negative} → the cuts of the losses through this score of the negative."""
     negative = within(*ENDS)(request.get("negative"), "negative")
     scenarios = [side.applied_to(Scenario()) for side in sides_in(request)]
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         return cuts(scenarios, _lever_in(request), negative)
 
 

@@ -81,7 +81,7 @@ def _moment_in(request: Json) -> Moment:
     """The contents of a stop of the lever."""
     lesson, place = _lesson_in(request)
     at = integer(request.get("at", 0), "at")
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         moments_of_lesson = moments(lesson.name, place)
     if not 0 <= at < len(moments_of_lesson):
         raise invalid_value("at", at)
@@ -91,7 +91,7 @@ def _moment_in(request: Json) -> Moment:
 def _measured(request: Json) -> MeasuredStep:
     """{lesson, step} → the step at each stop of its lever."""
     lesson, place = _lesson_in(request)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         moments_of_lesson = moments(lesson.name, place)
     step = lesson.steps[place]
     lever, prediction = step.lever, step.prediction
@@ -113,7 +113,7 @@ def _number(step: Step, name: str, value: float) -> Number:
 
 def _cards(_request: Json) -> Cards:
     """{} → every lesson with its picture."""
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         return Cards(
             [
                 Card(one.name, list(moments(one.name, 0)[one.pictured_stop].pictures))
@@ -145,7 +145,7 @@ def _take(request: Json) -> Text:
         raise invalid_value("lesson", lesson.name)
     look = look_in(request)
     origin = _sentence(look.get("language", "en"), lesson, place, request.get("at", 0))
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         viewed = seen.seen(facet=drawn.facet)
         figure = matrix_figure(viewed, origin=origin, shown=drawn.shown, **look)
     return figure_text(f"lossprism-{lesson.name}", figure, request)

@@ -88,10 +88,10 @@ def _map(request: Json) -> MapAnswer:
     run = of_type(str)(request.get("run", ""), "run")
     if large := of_type(str)(request.get("large", ""), "large"):
         session = result_within(lambda: start_opening(read_query(_parsed(large))), jobs.step)
-        with jobs.in_turn():
+        with jobs.heavy_work_turn():
             return _answer(map_of_large_batch(session, method, seed))
     scenario = None if run else scenario_of_link(request)
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         if scenario is None:
             return _answer(map_of_run(default_runs(), run, method, seed))
         return _answer(map_of_scenario(scenario, method, seed))
@@ -130,7 +130,7 @@ def _on_explore(request: Json) -> PairsOnExplore:
     heaviest cell pinned."""
     scenario = scenario_of_link(request)
     pairs = [integer(one, "pairs") for one in of_type(list)(request.get("pairs"), "pairs")]
-    with jobs.in_turn():
+    with jobs.heavy_work_turn():
         found = explore(resolve(scenario))
         if unknown := [one for one in pairs if not 0 <= one < len(found.batch)]:
             raise invalid_value("pairs", unknown[0])

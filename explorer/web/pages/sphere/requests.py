@@ -81,7 +81,7 @@ def _film(request: Json) -> Filmed:
 
 def _filmed(side: Side, points: Placed, steps: Steps) -> SphereFilm:
     try:
-        with jobs.in_order(SECONDS_PER_STEP * steps.count):
+        with jobs.light_work_turn(SECONDS_PER_STEP * steps.count):
             filmed = film(resolve(side.applied_to(Scenario())), points.batch, steps)
     except Problem as problem:
         if problem.about == "again":  # the machine was busy; the loss is not at fault

@@ -181,7 +181,7 @@ def test_the_histogram_is_a_figure(labels):
 
 
 def test_downloads_have_names_that_nobody_guesses_and_leave(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "taken")
     one, other = (downloads.new_download("pairs.csv") for _ in range(2))
     assert one.parent != other.parent
     assert len(one.parent.name) == 32

@@ -24,7 +24,7 @@ from lossprism.explorer.web.hosted_server_setup_and_cleanup import (
 )
 from lossprism.explorer.web.middleware import request_limits
 from lossprism.explorer.web.middleware.asgi_messages import Message
-from lossprism.explorer.web.middleware.request_limits import Line, RequestLimitsMiddleware
+from lossprism.explorer.web.middleware.request_limits import RequestLimitsMiddleware, RequestQueue
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.asgi_server import served
 from tests.loops import in_loop
@@ -161,7 +161,7 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for(application, monkeypatch
 
 def test_the_reader_of_a_body_puts_no_answer_in_place_of_the_refusal(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
-    monkeypatch.setattr(request_limits, "LISTENED_S", 0.05)
+    monkeypatch.setattr(request_limits, "DRAIN_S", 0.05)
     begun, result, ended = sent_slowly(application, "/parsed", [b'"' + b"a" * 900, b"a" * 900])
     assert begun["status"] == 413
     assert json.loads(result["body"])["error"]["key"] == "problem.too_much"
@@ -215,7 +215,7 @@ def test_all_bodies_together_stay_within_the_memory_limit(application, monkeypat
 
 def test_heavy_visitors_leave_capacity_for_light_ones(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODIES_MIB", "1")
-    monkeypatch.setattr(request_limits, "LISTENED_S", 0.05)
+    monkeypatch.setattr(request_limits, "DRAIN_S", 0.05)
     held: list[asyncio.Task] = []
 
     async def sends(size: int, path: str) -> int:
@@ -286,9 +286,9 @@ def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):
 
     waiting = int(budget("requests_waiting"))
     answered = in_loop(all_of_them())
-    assert most == request_limits.ANEW_AT_ONCE
-    assert answered.count(200) == waiting + request_limits.ANEW_AT_ONCE
-    assert answered.count(429) == 80 - waiting - request_limits.ANEW_AT_ONCE
+    assert most == request_limits.COSTLY_AT_ONCE
+    assert answered.count(200) == waiting + request_limits.COSTLY_AT_ONCE
+    assert answered.count(429) == 80 - waiting - request_limits.COSTLY_AT_ONCE
 
 
 def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
@@ -335,7 +335,7 @@ def test_beyond_what_waits_a_visitor_is_refused(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_REQUESTS_WAITING", "2")
 
     async def queued() -> list[int]:
-        line, served = Line(), []
+        line, served = RequestQueue(), []
 
         async def one(number: int) -> None:
             if await line.enter():

@@ -30,7 +30,7 @@ ROWS = "how tall,8848 m,5\nhow tall,8848 m,0\nhow old,ten,4\nHOW old,ten,4\nwhy,
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "taken")
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
 
 

@@ -93,8 +93,8 @@ def test_an_answer_names_the_value_that_was_asked_for(loss):
 
 
 def test_a_range_is_limited_by_its_cells_and_each_stop_takes_its_turn(monkeypatch):
-    taken, in_order = [], jobs.in_order
-    monkeypatch.setattr(jobs, "in_order", lambda *of: taken.append(of) or in_order(*of))
+    taken, in_order = [], jobs.light_work_turn
+    monkeypatch.setattr(jobs, "light_work_turn", lambda *of: taken.append(of) or in_order(*of))
     assert (
         len(stops_of(scenario_of("cosent", pairs=160), "scale"))
         == RANGE_CELLS // 160**2
