@@ -2,19 +2,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js"; // first: what draws makes elements
-import {
-  addressFor,
-  carried,
-  formOf,
-  KEPT,
-  parametersIn,
-  renamed,
-  stepsAt,
-} from "../../explorer/web/kit/compared_losses.js";
+import { addressFor, carried, KEPT } from "../../explorer/web/kit/compare_link.js";
+import { formOf, parametersIn, renamed } from "../../explorer/web/kit/loss_convention.js";
 import { numbered, read } from "../../explorer/web/kit/state_link.js";
 import { Store } from "../../explorer/web/kit/state_store.js";
 import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bar_layout.js";
 import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex_export.js";
+import { stepsAt } from "../../explorer/web/pages/compare/state.js";
 
 /** @type {any} */
 const LOSSES = {
@@ -33,7 +27,7 @@ const LOSSES = {
     },
   },
 };
-/** @type {import("../../explorer/web/kit/compared_losses.js").Side[]} */
+/** @type {import("../../explorer/web/kit/state_link.js").Side[]} */
 const SIDES = [
   { loss: "a", convention: "", parameters: { scale: 0.05, both: false, kind: "1", weights: [1, -0.5, 2e-7] } },
   { loss: "a", convention: "b & c; d", parameters: { margin: -3 } },

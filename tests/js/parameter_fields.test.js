@@ -4,7 +4,7 @@ import test from "node:test";
 import { happen } from "./page.js"; // first: the field makes elements
 
 /** @type {any} */ (globalThis).self = globalThis; // where KaTeX leaves itself
-const { parameterField } = await import("../../explorer/web/kit/slider_and_number_fields.js");
+const { parameterField } = await import("../../explorer/web/kit/parameter_fields.js");
 
 /** @type {any} */
 const MASK = {

@@ -1,7 +1,7 @@
 // Cells as colours: what a matrix, a map of blocks and a thumbnail are drawn with. Plain arrays in;
 // it knows nothing of what they mean.
 import { hatching, packed, palette, rampTable } from "./colours.js";
-import { contextOf, h, isStill, setText } from "./dom.js";
+import { contextOf, h, isStill } from "./dom.js";
 
 /** @typedef {"diverging" | "sequential" | "mask"} Ramp */
 /** @typedef {{ top: number, left: number, rows: number, columns: number }} View the cells in sight */
@@ -246,31 +246,3 @@ class CellStage {
 
 /** @param {ConstructorParameters<typeof CellStage>[0]} options */
 export const cellStage = (options) => new CellStage(options);
-
-// The colours of a scale from its largest value down, with up to three numbers beside it.
-export function legendBar() {
-  const canvas = h("canvas.lp-legend", { width: 1, height: 128 });
-  const numbers = [h("span"), h("span"), h("span")];
-  const element = h("div.lp-legend-box", canvas, h("div.lp-scale", numbers));
-  let painted = "";
-
-  /**
-   * `texts`: largest, middle, least; null leaves those before. With `two` only the ends of the ramp are shown, for yes and no.
-   * @param {Ramp} ramp
-   * @param {string[] | null} texts
-   */
-  function draw(ramp, texts, two = false) {
-    const key = `${palette()[ramp]}|${two}`;
-    if (key !== painted) {
-      painted = key;
-      const values = Array.from({ length: 128 }, (_, y) => (two ? Number(y < 64) : 1 - (2 * y) / 255));
-      paint(canvas, { rows: 128, columns: 1, values, least: 0, largest: 1, ramp });
-    }
-    if (!texts) return;
-    numbers.forEach((number, i) => {
-      setText(number, texts[i] ?? "");
-    });
-  }
-
-  return { element, draw };
-}

@@ -1,11 +1,11 @@
 // What a loss is called everywhere on the page: a letter in a colour of its own, then its name.
-import { chosenOf } from "./compared_losses.js";
+import { formOf } from "./loss_convention.js";
 import { show } from "./number_format.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
 import { has, parameterName, say, titleOf } from "./words.js";
 
-/** @typedef {import("./compared_losses.js").Side} Side */
+/** @typedef {import("./state_link.js").Side} Side */
 
 /** @param {number} place */
 export const letterOf = (place) => "ABCDEF"[place];
@@ -22,9 +22,12 @@ function settingWords({ name, kind }, value) {
   return `${title} ${numbers.join(", ")}`;
 }
 
-/** @param {Side} side */
-export const nameOf = (side) =>
-  [titleOf(side.loss), side.convention, ...chosenOf(pageData.losses, side, settingWords)].filter(Boolean).join(" · ");
+/** @type {(side: Side) => string} Its title, its convention and what was chosen for it: "CoSENT · scale 50". */
+export function nameOf({ loss, convention, parameters: chosen }) {
+  const parameters = formOf(pageData.losses, { loss, convention })?.parameters ?? [];
+  const settings = parameters.filter(({ name }) => name in chosen).map((one) => settingWords(one, chosen[one.name]));
+  return [titleOf(loss), convention, ...settings].filter(Boolean).join(" · ");
+}
 
 /**
  * "A CoSENT · scale 50", for a label that is read aloud or written into a file.

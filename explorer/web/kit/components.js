@@ -1,10 +1,5 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
-import { figureButtons } from "./figure_export_options.js";
-import { saved } from "./files.js";
-import { fileArrival } from "./large_file_upload.js";
-import { h, hosted } from "./preact_view.js";
-import { filePicker } from "./sidebar_components.js";
-import { numberField } from "./slider_and_number_fields.js";
+import { h } from "./preact_view.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say } from "./words.js";
 
@@ -227,60 +222,6 @@ export function ProblemBox({ page, isShown }) {
 }
 
 /**
- * The slider of a number of a page's state, with a box for the exact value.
- * `title` is the key of its name.
- * @param {{ entry: Parameters<typeof numberField>[0], value: number, title: string }
- *   & Parameters<typeof numberField>[1]} properties
- */
-export function Slider({ entry, value, title, change, ...options }) {
-  const changing = useLatest(change);
-  return hosted({
-    make: (root) => {
-      const field = numberField(entry, { key: title, ...options, change: changing });
-      root.append(field.element);
-      return field;
-    },
-    update: ({ set }) => set(value),
-  });
-}
-
-/**
- * A large file on its way to the server (large_file_upload.js), with a line below it.
- * @param {{ page: Parameters<typeof fileArrival>[0], note: string } & Omit<Parameters<typeof fileArrival>[1], "note">} properties
- */
-export const FileArrival = ({ page, note, ...options }) =>
-  hosted({
-    make: (root) => {
-      const line = document.createElement("p");
-      line.className = "lp-note";
-      root.append(...fileArrival(page, { ...options, note: line }), line);
-      return line;
-    },
-    update: (line) => {
-      line.textContent = note;
-    },
-  });
-
-/**
- * A loss to choose, in groups; `first` is what stands before them, as no loss.
- * @param {{ id: string, label: string, value: string, groups: import("./sidebar_components.js").Group[], first?: string,
- *   change: (loss: string) => void }} properties
- */
-export const LossSelect = ({ id, label, value, groups, first, change }) =>
-  h(
-    "select",
-    { id, value, title: label, "aria-label": label, onChange: (event) => change(event.currentTarget.value) },
-    first === undefined ? null : h("option", { key: "", value: "" }, first),
-    groups.map((one) =>
-      h(
-        "optgroup",
-        { key: one.label, label: one.label },
-        one.losses.map(([loss, title]) => h("option", { key: loss, value: loss }, title)),
-      ),
-    ),
-  );
-
-/**
  * A checkbox with its name.
  * @param {{ name: string, checked: boolean, id?: string, disabled?: boolean, title?: string,
  *   change: (checked: boolean) => void }} properties
@@ -291,64 +232,4 @@ export const Checkbox = ({ name, checked, id, disabled, title, change }) =>
     { title },
     h("input", { type: "checkbox", id, checked, disabled, onChange: (event) => change(event.currentTarget.checked) }),
     h("span", name),
-  );
-
-/** @typedef {Pick<import("../wire").SkippedRow, "row" | "key" | "values">} LeftOut */
-
-const MOST_ROWS = 20; // of those left out that are listed
-
-/**
- * The rows that were left out: how many, and why of the first ones.
- * @param {{ count: number, reasons: LeftOut[] }} properties
- */
-export function SkippedRows({ count, reasons }) {
-  const listed = reasons.slice(0, MOST_ROWS);
-  return h(
-    "ul.lp-skipped",
-    { hidden: count === 0 },
-    h("li", h("b", say("ui.skipped", { count }))),
-    listed.map(({ row, key, values }) => h("li", say("ui.row_skipped", { row, reason: say(key, values) }))),
-    count > listed.length ? h("li", say("ui.more_skipped", { count: count - listed.length })) : null,
-  );
-}
-
-/**
- * A button that a file is dropped on, or that opens the chooser.
- * @param {{ id: string, title?: string, take: (file: File) => void }} properties
- */
-export const FilePicker = ({ id, title, take }) =>
-  hosted({ make: (root) => root.append(...filePicker({ id, title }, take)) });
-
-/** @typedef {Parameters<typeof figureButtons>[1]} SaveFigure called with the look of the file, and the ratio of a PNG */
-
-/**
- * A button for each format of a figure; `button` is the kind of each, `kind` that of the line they stand in.
- * @param {{ button: string, kind: string, save: SaveFigure }} properties
- */
-export function FigureButtons({ button, kind, save }) {
-  const saving = useLatest(save);
-  return hosted({ kind, make: (root) => root.append(...figureButtons(button, saving)) });
-}
-
-/** @typedef {Parameters<SaveFigure>[0]} Look the look of a file */
-/** @typedef {import("./types").Answer<import("../wire").LearnServer, "chart"> | undefined} FigureFile */
-
-/**
- * A fold that saves the figure above it in a format of choice: `ask` returns the server's answer, undefined where there
- * is nothing to save.
- * @param {{ page: Pick<import("./page_events_and_jobs.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
- */
-export const FigureFold = ({ page, ask }) =>
-  h(
-    Fold,
-    { title: say("ui.save_figure") },
-    h(FigureButtons, {
-      button: "button.lp-crumb",
-      kind: "div.lp-downloads",
-      save: async (look, ratio) => {
-        const answer = await ask(look);
-        if (answer?.error) page.warn(answer.error);
-        else if (answer) await saved(answer, ratio);
-      },
-    }),
   );

@@ -91,6 +91,9 @@ export function walkable(box) {
  */
 export const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key, ...attributes }, say(key));
 
+/** @type {(key: string, control: HTMLElement) => HTMLLabelElement} A control below its name, which follows the language. */
+export const labelled = (key, control) => h("label.lp-field", worded("span", key), control);
+
 /**
  * A button that shows the same as a table, filled anew each time it is opened or what it shows changes.
  * @param {"button.lp-button" | "button.lp-quiet"} kind

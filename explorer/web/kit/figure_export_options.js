@@ -1,9 +1,12 @@
 // How figures are taken away: their format, and, the same on all pages, their size and colours and whether words
 // stand around them.
-import { h, reword, worded } from "./dom.js";
+import { Fold, useLatest } from "./components.js";
+import { h as make, reword, worded } from "./dom.js";
+import { saved } from "./file_downloads.js";
+import { h, hosted } from "./preact_view.js";
 import { store, stored } from "./storage.js";
 import { isDark } from "./theme.js";
-import { language } from "./words.js";
+import { language, say } from "./words.js";
 
 const SIZES = ["slide", "two_columns", "one_column"];
 const PALETTES = ["page", "light", "dark", "print"];
@@ -47,17 +50,17 @@ export const figureButtons = (tag, take) => [
 function choices() {
   const size = select("size", SIZES);
   const palette = select("palette", PALETTES);
-  const only = h("input", {
+  const only = make("input", {
     type: "checkbox",
     onchange: () => store("taken-only", only.checked ? "yes" : ""),
   });
-  const element = h(
+  const element = make(
     "details.lp-figure-choices",
     { ontoggle: fill },
     worded("summary", "take.options"),
-    h("label.lp-inline", worded("span", "take.size"), size),
-    h("label.lp-inline", worded("span", "take.palette"), palette),
-    h("label.lp-inline", only, worded("span", "take.picture_only")),
+    make("label.lp-inline", worded("span", "take.size"), size),
+    make("label.lp-inline", worded("span", "take.palette"), palette),
+    make("label.lp-inline", only, worded("span", "take.picture_only")),
   );
   // Another fold of the page may have changed them.
   function fill() {
@@ -74,6 +77,40 @@ function choices() {
 /** @type {(name: string, values: string[]) => HTMLSelectElement} */
 function select(name, values) {
   const options = values.map((value) => worded("option", `take.${name}.${value}`, { value }));
-  const box = h("select", { onchange: () => store(`taken-${name}`, box.value) }, ...options);
+  const box = make("select", { onchange: () => store(`taken-${name}`, box.value) }, ...options);
   return box;
 }
+
+/** @typedef {Parameters<typeof figureButtons>[1]} SaveFigure called with the look of the file, and the ratio of a PNG */
+
+/**
+ * A button for each format of a figure; `button` is the kind of each, `kind` that of the line they stand in.
+ * @param {{ button: string, kind: string, save: SaveFigure }} properties
+ */
+export function FigureButtons({ button, kind, save }) {
+  const saving = useLatest(save);
+  return hosted({ kind, make: (root) => root.append(...figureButtons(button, saving)) });
+}
+
+/** @typedef {Parameters<SaveFigure>[0]} Look the look of a file */
+/** @typedef {import("./types").Answer<import("../wire").LearnServer, "chart"> | undefined} FigureFile */
+
+/**
+ * A fold that saves the figure above it in a format of choice: `ask` returns the server's answer, undefined where there
+ * is nothing to save.
+ * @param {{ page: Pick<import("./page_events_and_jobs.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ */
+export const FigureFold = ({ page, ask }) =>
+  h(
+    Fold,
+    { title: say("ui.save_figure") },
+    h(FigureButtons, {
+      button: "button.lp-crumb",
+      kind: "div.lp-downloads",
+      save: async (look, ratio) => {
+        const answer = await ask(look);
+        if (answer?.error) page.warn(answer.error);
+        else if (answer) await saved(answer, ratio);
+      },
+    }),
+  );

@@ -1,8 +1,9 @@
 // What a matrix and a map of blocks have in common: tabs for their layers, the cells with names and
 // marks along both sides, a scale, and a hand on them. Which cells these are, and what a hand does
 // to them, says whoever asks for the frame.
-import { cellStage, legendBar, rangeOf } from "./cell_canvas.js";
+import { cellStage, rangeOf } from "./cell_canvas.js";
 import { cellGrid } from "./cell_gestures.js";
+import { legendBar } from "./colour_scale.js";
 import { h, worded } from "./dom.js";
 
 /**

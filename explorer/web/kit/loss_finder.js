@@ -1,7 +1,9 @@
 // A loss by any of its names: those of papers, of libraries' classes, its own and its title.
+import { useLatest } from "./components.js";
 import { h } from "./dom.js";
 import { pageData } from "./page_data.js";
-import { say, titleOf } from "./words.js";
+import { hosted } from "./preact_view.js";
+import { language, say, titleOf } from "./words.js";
 
 const MOST_NEAR = 6;
 
@@ -71,7 +73,7 @@ const nameOptions = () => pageData.names.map(([name, loss]) => h("option", { val
  * @param {(loss: string, convention: string) => void} choose
  * @param {(loss: string) => boolean} [offered]
  */
-export function lossFinder(id, choose, offered = () => true) {
+function lossFinder(id, choose, offered = () => true) {
   const all = h("datalist", { id: `${id}-names` });
   const answer = h("p.lp-note", { role: "status", hidden: true });
   const box = h("input", {
@@ -115,4 +117,26 @@ export function lossFinder(id, choose, offered = () => true) {
   }
   list();
   return { element, list };
+}
+
+/**
+ * A box that takes any name of a loss; `offered`: whether the page has the one that it names.
+ * @param {{ id: string, choose: (loss: string, convention: string) => void, offered?: (loss: string) => boolean }}
+ *   properties
+ */
+export function LossFinder({ id, choose, offered }) {
+  const choosing = useLatest(choose);
+  return hosted({
+    make: (root) => {
+      const finder = lossFinder(id, choosing, offered);
+      root.append(finder.element);
+      return { finder, listedIn: language() };
+    },
+    // The answer stays until another name is entered.
+    update: (made) => {
+      if (made.listedIn === language()) return;
+      made.listedIn = language();
+      made.finder.list();
+    },
+  });
 }

@@ -1,9 +1,9 @@
 // The fold in which losses are put together to one.
-import { Checkbox, Field, Fold, LossSelect } from "./components.js";
+import { Checkbox, Field, Fold } from "./components.js";
+import { groupsOf, LossSelect } from "./loss_choice.js";
 import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sums.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
-import { groupsOf } from "./sidebar_components.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say, titleOf } from "./words.js";
 

@@ -3,11 +3,11 @@
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
 import { batchText } from "./batch_text.js";
 import { rangeOf } from "./cell_canvas.js";
+import { ScaleCaption } from "./colour_scale.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { cellFrame } from "./heatmap_view.js";
 import { percent, show } from "./number_format.js";
-import { Measured } from "./scale_caption.js";
 import { language, say } from "./words.js";
 
 /** @typedef {import("./heatmap_view.js").Cell} Cell */
@@ -104,7 +104,7 @@ export class Matrix {
     this.table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
     this.asTable = asTable("button.lp-button", this.table, () => this.data && this.#fillTable(this.data));
     this.head = h("div.lp-title", this.title, h("span.lp-fill"), this.whole, tools);
-    this.scale = new Measured();
+    this.scale = new ScaleCaption();
     this.frame = this.#frame();
     const { element, tabList, canvas } = this.frame;
     if (hasBar) root.append(h("div.lp-bar", tabList, this.sorting));

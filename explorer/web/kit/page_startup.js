@@ -7,15 +7,14 @@
 // topics it follows. What it draws with are the instruments of the kit, which know neither.
 //
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
-// `window.lossprism.page(name)` is that shared state, by default Explore's; `pageData` is what the
-// server sent at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
+// `window.lossprism.page(name)` is that shared state where the page has this name, by default Explore's; `pageData`
+// is what the server sent at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
 import { bytes, floats } from "./base64_arrays.js";
 import { find, reword } from "./dom.js";
 import { pageData } from "./page_data.js";
-import { pageState } from "./page_states.js";
 import { calm, functionsOf, pause } from "./server.js";
-import { begin } from "./theme.js";
-import { begin as speakFirst, wordsFor } from "./words.js";
+import { begin, onTheme } from "./theme.js";
+import { onLanguage, begin as speakFirst, wordsFor } from "./words.js";
 
 const PICTURE_MS = 2000; // at most, until the parts that follow the first picture
 
@@ -40,17 +39,19 @@ async function start(folder) {
 /** Build all parts of the page, one after the other as its HTML lists them. */
 async function open() {
   const { folder = "", functions = "" } = document.body.dataset;
-  const { state: name = "" } = find(document.body, "#lp-page").dataset;
+  const { state: name } = find(document.body, "#lp-page").dataset;
   const [first, later] = [partsNamed("data-part"), partsNamed("data-later-part")];
   const [{ default: make }, builders] = await Promise.all([
     import(`../pages/${folder}/state.js`),
     modulesOf(first),
     start(folder),
   ]);
-  const shared = pageState(name, make);
+  const shared = make();
+  onLanguage(() => shared.publish("language"));
+  onTheme(() => shared.publish("theme"));
   const server = calm(functionsOf(folder, functions.split(" ")));
   window.lossprism = {
-    page: (/** @type {string} */ one) => pageState(one),
+    page: (one = "main") => (one === name ? shared : undefined),
     pageData,
     floats,
     bytes,

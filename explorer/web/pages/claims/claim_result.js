@@ -1,5 +1,6 @@
 // A claim on one batch: the verdict on each of its statements, both sides, other numbers, and the curves.
-import { FigureFold, Fold } from "../../kit/components.js";
+import { Fold } from "../../kit/components.js";
+import { FigureFold } from "../../kit/figure_export_options.js";
 import { tex } from "../../kit/formula.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { has, say } from "../../kit/words.js";

@@ -1,6 +1,7 @@
 // The page of claims: one claim on the batch at hand, and all of them with their verdicts.
-import { Fold, ProblemBox, Slider } from "../../kit/components.js";
+import { Fold, ProblemBox } from "../../kit/components.js";
 import { h, show } from "../../kit/preact_view.js";
+import { Slider } from "../../kit/slider.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";

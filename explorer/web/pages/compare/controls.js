@@ -1,11 +1,13 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
+import { SameTexts } from "../../kit/batch_rule_fields.js";
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
-import { Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
+import { Section, Select, TabPanel, Tabs } from "../../kit/components.js";
+import { SkippedRows } from "../../kit/file_reading_fields.js";
 import { guideWords, teacherWords } from "../../kit/guide_and_teacher_sentences.js";
-import { LossFields } from "../../kit/loss_fields.js";
+import { LossFields } from "../../kit/loss_choice.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { RandomFields, SameTexts } from "../../kit/scenario_fields.js";
+import { RandomFields } from "../../kit/random_batch_fields.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { FoldingSection } from "./folding_section.js";

@@ -1,15 +1,16 @@
 // A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
 import { colourOf, labelOf } from "../../kit/compared_loss_labels.js";
-import { FigureButtons, Fold } from "../../kit/components.js";
-import { saveCsv, saved } from "../../kit/files.js";
+import { Fold } from "../../kit/components.js";
+import { FigureButtons } from "../../kit/figure_export_options.js";
+import { saveCsv, saved } from "../../kit/file_downloads.js";
 import { h } from "../../kit/preact_view.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
 
-/** @typedef {import("../../kit/files.js").Rows} Rows */
+/** @typedef {import("../../kit/file_downloads.js").Rows} Rows */
 /** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */
 /** @typedef {[key: string, act: () => void]} Button */
-/** @typedef {import("../../kit/components.js").SaveFigure} SaveFigure */
+/** @typedef {import("../../kit/figure_export_options.js").SaveFigure} SaveFigure */
 
 /** @param {{ buttons: Button[], figure?: SaveFigure }} properties */
 export const SaveButtons = ({ buttons, figure }) =>

@@ -3,7 +3,7 @@
 import { paperColour } from "../../kit/colours.js";
 import { Chip, colourOf, labelOf, letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { walkableLine } from "../../kit/dom.js";
-import { saved } from "../../kit/files.js";
+import { saved } from "../../kit/file_downloads.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";

@@ -1,7 +1,8 @@
 // The state of the Compare page: a batch, the losses that are compared on it, and the results.
 import { BatchPage } from "../../kit/batch_page_state.js";
 import { History } from "../../kit/browser_history.js";
-import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/compared_losses.js";
+import { carried, KEPT } from "../../kit/compare_link.js";
+import { formOf, parametersIn, renamed } from "../../kit/loss_convention.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
@@ -16,7 +17,7 @@ import { isShown, ofBatch, ofExample, pictureOf } from "./question_states.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
-/** @typedef {import("../../kit/compared_losses.js").Side} Side */
+/** @typedef {import("../../kit/state_link.js").Side} Side */
 /**
  * @template {keyof CompareServer} Name
  * @typedef {import("../../kit/types").Answer<CompareServer, Name>} Answer
@@ -25,6 +26,19 @@ import { isShown, ofBatch, ofExample, pictureOf } from "./question_states.js";
 const STILL_MS = 400;
 const SETTLED_MS = 120; // after the last picture, before the formula gets its numbers
 const CACHED_STEPS = 24;
+
+/**
+ * Where the step of either side that a formula part belongs to is chosen for these places; `at` is as
+ * long as there are sides, −1 for the terms.
+ * @param {number[]} at
+ * @param {number} count of the sides
+ * @param {[number, number | null | undefined][]} chosen
+ */
+export function stepsAt(at, count, chosen) {
+  const next = Array.from({ length: count }, (_, place) => at[place] ?? -1);
+  for (const [place, step] of chosen) if (step !== null && step !== undefined) next[place] = step;
+  return next;
+}
 
 /** @extends {BatchPage<CompareServer>} */
 export class ComparePage extends BatchPage {
@@ -165,7 +179,7 @@ export class ComparePage extends BatchPage {
     /** @type {Side[]} */
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
     const linked = entries.get("scene");
-    /** @type {Scenario | import("../../kit/compared_losses.js").BatchScenario | null} */
+    /** @type {Scenario | import("../../kit/compare_link.js").BatchScenario | null} */
     const found = saved ?? (linked === KEPT ? carried() : linked ? await this.readLink(linked) : pageData.defaults);
     if (!isCurrent()) return false;
     const whole = linked && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];

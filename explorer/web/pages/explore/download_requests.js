@@ -1,6 +1,6 @@
 // What the server makes of the scenario to be taken away: asked for, or saved as a file.
 import { figureLook } from "../../kit/figure_export_options.js";
-import { saved } from "../../kit/files.js";
+import { saved } from "../../kit/file_downloads.js";
 
 /**
  * @param {import("./state.js").ExplorePage} page

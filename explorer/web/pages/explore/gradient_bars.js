@@ -1,9 +1,9 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/base64_arrays.js";
 import { batchText } from "../../kit/batch_text.js";
-import { contextOf, h, reword, roomOf, setText, walkable } from "../../kit/dom.js";
+import { contextOf, h, reword, roomOf, setText, walkable, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-import { tabbed } from "../../kit/sidebar_components.js";
+
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
@@ -12,6 +12,26 @@ import { say } from "../../kit/words.js";
 const LISTED = 10;
 const TALL = 120; // of the chart, in pixels
 const INKS = ["up", "down", "line", "pointed"];
+
+/**
+ * Tabs for these names; `called(name)` is the key of what one is called, `tabId` begins their ids, and `label` is the
+ * key of what they all choose.
+ * @template {string} Name
+ * @param {{ called: (name: Name) => string, names: Name[], tabId: string, label: string }} options
+ * @param {(name: Name) => void} choose
+ */
+function tabbed({ called, names, tabId, label }, choose) {
+  const tabs = names.map((name) =>
+    worded("button.lp-tab", called(name), { role: "tab", id: `${tabId}-${name}`, onclick: () => choose(name) }),
+  );
+  return {
+    element: h("div.lp-tabs", { role: "tablist", "aria-label": say(label) }, tabs),
+    /** @param {string} chosen */
+    set(chosen) {
+      for (const [i, name] of names.entries()) tabs[i].setAttribute("aria-selected", String(name === chosen));
+    },
+  };
+}
 
 class Bars {
   /** @param {ExplorePage} page */

@@ -1,8 +1,7 @@
 // The lever under the picture: the one parameter that a newcomer moves first.
-
-import { leverOf } from "../../kit/convention_formula.js";
 import { h, reword } from "../../kit/dom.js";
-import { parameterList } from "../../kit/sidebar_components.js";
+import { leverOf } from "../../kit/loss_convention.js";
+import { parameterList } from "../../kit/parameter_fields.js";
 import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./lever_motion.js";
 

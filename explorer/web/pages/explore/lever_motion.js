@@ -1,7 +1,6 @@
 // The lever moves once by itself, from its low end to where it stands: what it does is seen before it is touched.
-
-import { leverOf, parameterValue } from "../../kit/convention_formula.js";
 import { isStill } from "../../kit/dom.js";
+import { leverOf, parameterValue } from "../../kit/loss_convention.js";
 
 const MOTION_MS = 1300;
 // What a reader does ends it.

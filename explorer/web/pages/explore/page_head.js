@@ -1,8 +1,8 @@
 // The head of the page: the loss with its formula, its value beside minimum and collapse, and one sentence.
 import { ProblemBox } from "../../kit/components.js";
-import { leverOf, parameterValue } from "../../kit/convention_formula.js";
 import { find, h, reword, setText } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
+import { leverOf, parameterValue } from "../../kit/loss_convention.js";
 import { aboutOf } from "../../kit/loss_sums.js";
 import { percent, read, show } from "../../kit/number_format.js";
 import { show as showComponent } from "../../kit/preact_view.js";

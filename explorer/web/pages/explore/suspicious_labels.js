@@ -2,7 +2,7 @@
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/label_corrections.js";
 import { percent, show } from "../../kit/number_format.js";
-import { agree } from "../../kit/server.js";
+import { agree } from "../../kit/reader_consent.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { takeawayRequests } from "./download_requests.js";

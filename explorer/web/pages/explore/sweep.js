@@ -1,8 +1,9 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range, with the two
 // rules of thumb drawn in; and short trainings, which settle what rules cannot. Computed once it is opened.
-import { FigureButtons, Select } from "../../kit/components.js";
-import { parameterValue } from "../../kit/convention_formula.js";
-import { saved } from "../../kit/files.js";
+import { Select } from "../../kit/components.js";
+import { FigureButtons } from "../../kit/figure_export_options.js";
+import { saved } from "../../kit/file_downloads.js";
+import { parameterValue } from "../../kit/loss_convention.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trial_sentences.js";
@@ -261,7 +262,7 @@ function pairsTried(page) {
  * @param {Swept} swept
  * @param {Map<string, PlotlyChart>} charts
  * @param {string} verdict
- * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
+ * @param {Parameters<import("../../kit/figure_export_options.js").SaveFigure>[0]} look
  * @param {number} ratio of a PNG
  */
 async function save({ page, server, curves }, charts, verdict, look, ratio) {

@@ -1,6 +1,6 @@
 // How the figures of the strip vary over many batches of the same data; this batch is marked.
 import { h, reword, setText, worded } from "../../kit/dom.js";
-import { saveCsv } from "../../kit/files.js";
+import { saveCsv } from "../../kit/file_downloads.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { s } from "../../kit/svg_drawing.js";

@@ -1,7 +1,7 @@
 // A file of pairs that no run has seen: every run that is shown is measured on it, until the reader goes back to the
 // held-out pairs.
-import { ColumnFields, EncodingField } from "../../kit/column_fields.js";
-import { FilePicker } from "../../kit/components.js";
+import { ColumnFields, EncodingField } from "../../kit/file_reading_fields.js";
+import { FilePicker } from "../../kit/file_upload.js";
 import { h } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
 import { say } from "../../kit/words.js";

@@ -1,5 +1,5 @@
 // The files of the plan: what the server read of each, and what was wrong with it.
-import { sent, tooLarge } from "../../kit/files.js";
+import { sent, tooLarge } from "../../kit/file_upload.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 

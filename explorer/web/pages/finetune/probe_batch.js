@@ -3,9 +3,9 @@
 import { cssOf, rampTable } from "../../kit/colours.js";
 import { Select } from "../../kit/components.js";
 import { show } from "../../kit/number_format.js";
+import { focusParameter } from "../../kit/parameter_fields.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { ridges } from "../../kit/ridge_histograms.js";
-import { focusParameter } from "../../kit/slider_and_number_fields.js";
 import { isDark } from "../../kit/theme.js";
 import { pictureView } from "../../kit/trace_step_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";

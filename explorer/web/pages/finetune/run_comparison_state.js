@@ -1,5 +1,5 @@
 // How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
-import { sent, tooLarge } from "../../kit/files.js";
+import { sent, tooLarge } from "../../kit/file_upload.js";
 import { showWithin } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { Bus } from "../../kit/page_events_and_jobs.js";

@@ -1,6 +1,6 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
-import { FigureButtons } from "../../kit/components.js";
-import { download, saved } from "../../kit/files.js";
+import { FigureButtons } from "../../kit/figure_export_options.js";
+import { download, saved } from "../../kit/file_downloads.js";
 import { h, show } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";

@@ -1,8 +1,8 @@
 // The head of the Fine-tune page: an invitation while nothing is chosen; else the run that is looked at, how far it
 // is, and what it has gained.
 import { Notes } from "../../kit/components.js";
-import { formulaOf } from "../../kit/convention_formula.js";
 import { tex } from "../../kit/formula.js";
+import { formulaOf } from "../../kit/loss_convention.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";

@@ -1,12 +1,12 @@
 // The Landscape page: a lever above two losses beside each other, each from above or as a surface, with a cut below.
-
 import { themeColour } from "../../kit/colours.js";
-import { FigureFold, Fold, LossSelect, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { FigureFold } from "../../kit/figure_export_options.js";
 import { boundaryWords, CutPlot, cutPanel, LandscapePlot, landscapePanel } from "../../kit/landscape.js";
+import { groupsOf, LossSelect } from "../../kit/loss_choice.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
-import { groupsOf } from "../../kit/sidebar_components.js";
 import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
@@ -183,7 +183,7 @@ function Reading({ page }) {
 /**
  * Both landscapes from above, and their cuts, as one figure.
  * @param {LandscapePage} page
- * @param {import("../../kit/components.js").Look} look
+ * @param {import("../../kit/figure_export_options.js").Look} look
  */
 function figureFile(page, look) {
   const titles = page.sides.map(({ loss }) => titleOf(loss));

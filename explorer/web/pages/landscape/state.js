@@ -1,8 +1,8 @@
 // The state of the Landscape page: two losses, the lever that moves them, and the batch whose comparisons are dots.
 // The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
 import { nearest } from "../../kit/axis_range.js";
-import { formOf, parametersIn } from "../../kit/compared_losses.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
+import { formOf, parametersIn } from "../../kit/loss_convention.js";
 import { pageData } from "../../kit/page_data.js";
 import { LinkedPage } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";

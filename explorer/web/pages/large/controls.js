@@ -1,10 +1,13 @@
 // The sidebar of the Large batch page: the loss with its parameters, where the pairs come from, how labels are read.
-import { Fold, LossSelect, Section } from "../../kit/components.js";
-import { leverOf } from "../../kit/convention_formula.js";
+import { LabelRules, SameTexts } from "../../kit/batch_rule_fields.js";
+import { Fold, Section } from "../../kit/components.js";
+import { LossSelect } from "../../kit/loss_choice.js";
+import { leverOf } from "../../kit/loss_convention.js";
+import { LossFinder } from "../../kit/loss_finder.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
+import { Parameters } from "../../kit/parameter_fields.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { LabelRules, LossFinder, Parameters, SameTexts } from "../../kit/scenario_fields.js";
 import { say, titleOf } from "../../kit/words.js";
 import { DataFold } from "./sidebar/data.js";
 import { FileDescription } from "./sidebar/file.js";

@@ -1,6 +1,6 @@
 // Files of what is in view: asked for until they are there, then saved or fetched.
 import { figureLook } from "../../kit/figure_export_options.js";
-import { download, saved } from "../../kit/files.js";
+import { download, saved } from "../../kit/file_downloads.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "take">} Answer */

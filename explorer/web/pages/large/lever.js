@@ -1,10 +1,9 @@
 // The lever under the map: the parameter that a newcomer moves first.
-
-import { leverOf } from "../../kit/convention_formula.js";
 import { h as element } from "../../kit/dom.js";
+import { leverOf } from "../../kit/loss_convention.js";
 import { pageData } from "../../kit/page_data.js";
+import { Parameters } from "../../kit/parameter_fields.js";
 import { h, show } from "../../kit/preact_view.js";
-import { Parameters } from "../../kit/scenario_fields.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 

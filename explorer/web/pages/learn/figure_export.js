@@ -1,5 +1,5 @@
 // The picture of a step as a file for a slide: a matrix by what drew it on the server, a chart by its own figure.
-import { FigureFold } from "../../kit/components.js";
+import { FigureFold } from "../../kit/figure_export_options.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { figureOf } from "./step_pictures.js";
@@ -11,7 +11,7 @@ export const Slide = ({ page }) => h(FigureFold, { page, ask: (look) => figureFi
 
 /**
  * @param {import("./state.js").LearnPage} page
- * @param {import("../../kit/components.js").Look} look
+ * @param {import("../../kit/figure_export_options.js").Look} look
  */
 function figureFile(page, look) {
   const { server, lesson, number, at, stop } = page;

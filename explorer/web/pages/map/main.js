@@ -1,6 +1,7 @@
 // The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pairs.
 import { nameOf } from "../../kit/compared_loss_labels.js";
-import { Field, FigureFold, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { Field, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { FigureFold } from "../../kit/figure_export_options.js";
 import { grouped, show as number, percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
@@ -75,7 +76,7 @@ function Main({ page }) {
  * The map as a file: its lines and points, without what answers a hand alone.
  * @param {MapPage} page
  * @param {import("./picture.js").Chart | null} chart
- * @param {import("../../kit/components.js").Look} look
+ * @param {import("../../kit/figure_export_options.js").Look} look
  */
 function figureFile(page, chart, look) {
   const panel = chart?.panel(PANEL, PANEL);

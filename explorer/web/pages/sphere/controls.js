@@ -1,9 +1,10 @@
 // The controls: the losses, where the points start, and how they move.
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
-import { Checkbox, Fold, Select, Slider, TabPanel, Tabs } from "../../kit/components.js";
-import { LossFields } from "../../kit/loss_fields.js";
+import { Checkbox, Fold, Select, TabPanel, Tabs } from "../../kit/components.js";
+import { LossFields } from "../../kit/loss_choice.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
+import { Slider } from "../../kit/slider.js";
 import { stored } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
 

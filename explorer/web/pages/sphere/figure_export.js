@@ -1,7 +1,7 @@
 // The frame in sight as a figure for a slide: the points under each loss, and the curves.
 import { themeColour } from "../../kit/colours.js";
 import { letterOf, nameOf } from "../../kit/compared_loss_labels.js";
-import { FigureFold } from "../../kit/components.js";
+import { FigureFold } from "../../kit/figure_export_options.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { shownCurves, traces, xAxis, yAxis } from "./metric_curves.js";
@@ -18,7 +18,7 @@ export const SaveFigure = ({ page }) => h(FigureFold, { page, ask: (look) => fig
 
 /**
  * @param {SpherePage} page
- * @param {import("../../kit/components.js").Look} look
+ * @param {import("../../kit/figure_export_options.js").Look} look
  */
 const figureFile = (page, look) =>
   page.filmed ? page.server.chart({ ...look, name: "lossprism-sphere", chart: chartOf(page) }) : undefined;

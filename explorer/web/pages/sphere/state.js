@@ -1,8 +1,8 @@
 // The state of the sphere: one loss or two, where the points start and how they move, the films that the server
 // made of them, and the frame in sight.
 import { floats } from "../../kit/base64_arrays.js";
-import { parametersIn, renamed } from "../../kit/compared_losses.js";
 import { isStill } from "../../kit/dom.js";
+import { parametersIn, renamed } from "../../kit/loss_convention.js";
 import { pageData } from "../../kit/page_data.js";
 import { LinkedPage } from "../../kit/page_state_in_url.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";

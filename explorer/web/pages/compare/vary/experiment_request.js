@@ -6,7 +6,7 @@ import { problem } from "../../../kit/server.js";
 import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 
-/** @typedef {import("../../../kit/compared_losses.js").Side} Side */
+/** @typedef {import("../../../kit/state_link.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {"sweep" | "mechanics" | "precision" | "what_if" | "collapse" | "landscape"} Name */
 /**

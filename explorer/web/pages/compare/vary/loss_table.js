@@ -4,7 +4,7 @@ import { h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 import { Table } from "../scrolling_table.js";
 
-/** @typedef {import("../../../kit/compared_losses.js").Side} Side */
+/** @typedef {import("../../../kit/state_link.js").Side} Side */
 
 /**
  * A table with a line for each loss. `label` is its name, `heads` those of its columns beside the loss; `cells(place)`

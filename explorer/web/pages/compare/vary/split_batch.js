@@ -3,9 +3,10 @@
 import { bytes } from "../../../kit/base64_arrays.js";
 import { cellStage } from "../../../kit/cell_canvas.js";
 import { labelOf, letterOf, Named } from "../../../kit/compared_loss_labels.js";
-import { Checkbox, Select, Slider } from "../../../kit/components.js";
+import { Checkbox, Select } from "../../../kit/components.js";
 import { show } from "../../../kit/number_format.js";
 import { group, h, hosted } from "../../../kit/preact_view.js";
+import { Slider } from "../../../kit/slider.js";
 import { panelOf, s } from "../../../kit/svg_drawing.js";
 import { isDark } from "../../../kit/theme.js";
 import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";

@@ -1,5 +1,5 @@
 // The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
-import { download } from "../../../kit/files.js";
+import { download } from "../../../kit/file_downloads.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";

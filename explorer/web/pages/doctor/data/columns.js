@@ -1,6 +1,6 @@
 // How the rows of a table are read: encoding, pairs or texts with their classes, columns, the first row.
-import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
-import { Select, SkippedRows, useDraft } from "../../../kit/components.js";
+import { Select, useDraft } from "../../../kit/components.js";
+import { ColumnFields, EncodingField, HeaderField, SkippedRows } from "../../../kit/file_reading_fields.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 

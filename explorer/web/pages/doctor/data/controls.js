@@ -1,10 +1,11 @@
 // The sidebar of the check of a dataset: how its rows are read, the loss and the batch size that it is checked for.
-import { Field, Fold, Section, Slider, TextField, useDraft } from "../../../kit/components.js";
+import { Field, Fold, Section, TextField, useDraft } from "../../../kit/components.js";
+import { groupsOf } from "../../../kit/loss_choice.js";
 import { registered } from "../../../kit/loss_finder.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agree } from "../../../kit/server.js";
-import { groupsOf } from "../../../kit/sidebar_components.js";
+import { agree } from "../../../kit/reader_consent.js";
+import { Slider } from "../../../kit/slider.js";
 import { say } from "../../../kit/words.js";
 import { Columns } from "./columns.js";
 import { draftSlider, fileOf } from "./source.js";

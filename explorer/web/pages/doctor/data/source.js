@@ -1,11 +1,13 @@
 // Where the rows of a dataset come from: an example, a file, the hub, or what was pasted.
-import { FileArrival, Slider, TextField, useDraft } from "../../../kit/components.js";
+import { TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
-import { withLabels } from "../../../kit/files.js";
+import { withLabels } from "../../../kit/file_reading_fields.js";
+import { FileArrival } from "../../../kit/file_upload.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agreeToSet } from "../../../kit/server.js";
+import { agreeToSet } from "../../../kit/reader_consent.js";
+import { Slider } from "../../../kit/slider.js";
 import { say, sentences } from "../../../kit/words.js";
 import { PastedRows } from "../paste_box.js";
 import { SourceSelect } from "../source_select.js";

@@ -1,9 +1,10 @@
 // Where the log of a run comes from: an example, a file, what was pasted, or a folder of saved batches.
-import { FileArrival, TextField, useDraft } from "../../../kit/components.js";
+import { TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
+import { FileArrival } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agree } from "../../../kit/server.js";
+import { agree } from "../../../kit/reader_consent.js";
 import { say } from "../../../kit/words.js";
 import { PastedRows } from "../paste_box.js";
 import { SourceSelect } from "../source_select.js";

@@ -1,8 +1,9 @@
 // Where the batch comes from: an example, a table or file of one's own, or drawn at random.
-import { Fold, Select, SkippedRows, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
+import { Fold, Select, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
+import { SkippedRows } from "../../../kit/file_reading_fields.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { RandomFields } from "../../../kit/scenario_fields.js";
+import { RandomFields } from "../../../kit/random_batch_fields.js";
 import { say } from "../../../kit/words.js";
 import { EncoderFold } from "./encoder.js";
 import { FilePanel } from "./file.js";

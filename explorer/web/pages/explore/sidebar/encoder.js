@@ -3,7 +3,7 @@ import { Fold, TextField, useDraft } from "../../../kit/components.js";
 import { encoderTitle, isOwnVectors } from "../../../kit/encoder_title.js";
 import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
-import { agree } from "../../../kit/server.js";
+import { agree } from "../../../kit/reader_consent.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */

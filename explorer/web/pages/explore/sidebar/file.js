@@ -1,12 +1,13 @@
 // The pairs of a file: which of its columns they are, and the batch of them that is shown.
-import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
-import { FilePicker, Select, Slider, useDraft } from "../../../kit/components.js";
+import { Select, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { isOwnVectors } from "../../../kit/encoder_title.js";
-import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
+import { ColumnFields, EncodingField, HeaderField, readingNotes } from "../../../kit/file_reading_fields.js";
+import { FilePicker, sent, tooLarge } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request_scheduling.js";
+import { Slider } from "../../../kit/slider.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 

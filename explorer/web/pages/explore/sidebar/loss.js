@@ -1,16 +1,17 @@
 // The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
-import { addressFor } from "../../../kit/compared_losses.js";
-import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
-import { isChosen, leverOf, parameterValue } from "../../../kit/convention_formula.js";
+import { addressFor } from "../../../kit/compare_link.js";
+import { Fold, Section, Select } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
 import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_sentences.js";
+import { groupsOf, LossSelect } from "../../../kit/loss_choice.js";
+import { isChosen, leverOf, parameterValue } from "../../../kit/loss_convention.js";
+import { LossFinder } from "../../../kit/loss_finder.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { carriedOver } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
+import { Parameters } from "../../../kit/parameter_fields.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/redaction.js";
-import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
-import { groupsOf } from "../../../kit/sidebar_components.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
 

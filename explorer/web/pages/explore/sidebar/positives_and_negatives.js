@@ -1,9 +1,8 @@
 // How labels and texts of the batch are read: what is a positive, which candidates count, what stands in twice.
+import { LabelRules, SameTexts, targetsOf } from "../../../kit/batch_rule_fields.js";
 import { Checkbox, Field, Fold } from "../../../kit/components.js";
-import { targetsOf } from "../../../kit/label_fields.js";
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
-import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */

@@ -1,11 +1,11 @@
 // Where the pairs of a plan come from: ready-made ones, files, a scenario of Explore, a dataset of the hub.
-import { ColumnFields, EncodingField } from "../../../kit/column_fields.js";
-import { FilePicker, Select, TabPanel, Tabs } from "../../../kit/components.js";
-import { withLabels } from "../../../kit/files.js";
+import { Select, TabPanel, Tabs } from "../../../kit/components.js";
+import { ColumnFields, EncodingField, withLabels } from "../../../kit/file_reading_fields.js";
+import { FilePicker } from "../../../kit/file_upload.js";
 import { percent, show } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agreeToSet } from "../../../kit/server.js";
+import { agreeToSet } from "../../../kit/reader_consent.js";
 import { stored } from "../../../kit/storage.js";
 import { say } from "../../../kit/words.js";
 import { Button, Note, TextBox, Wrong } from "../plan_fields.js";

@@ -3,7 +3,7 @@
 import { Select, TabPanel, Tabs } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agree } from "../../../kit/server.js";
+import { agree } from "../../../kit/reader_consent.js";
 import { say } from "../../../kit/words.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "../plan_fields.js";
 

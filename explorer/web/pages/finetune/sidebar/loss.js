@@ -1,12 +1,14 @@
 // The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
 // the encoder, and the other losses to train.
-import { Fold, LossSelect, Select } from "../../../kit/components.js";
+import { Fold, Select } from "../../../kit/components.js";
+import { LossSelect } from "../../../kit/loss_choice.js";
+import { LossFinder } from "../../../kit/loss_finder.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { aboutOf } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
+import { Parameters } from "../../../kit/parameter_fields.js";
 import { aboutTrials, valuesOf } from "../../../kit/parameter_trial_sentences.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "../plan_fields.js";

@@ -1,10 +1,10 @@
 // How the training goes: its length, rate, batches and labels.
-import { Checkbox, Select, Slider } from "../../../kit/components.js";
-import { targetsOf } from "../../../kit/label_fields.js";
+import { LabelRules, SameTexts, targetsOf } from "../../../kit/batch_rule_fields.js";
+import { Checkbox, Select } from "../../../kit/components.js";
 import { show } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";
+import { Slider } from "../../../kit/slider.js";
 import { say } from "../../../kit/words.js";
 import { Note, NumberBox } from "../plan_fields.js";
 

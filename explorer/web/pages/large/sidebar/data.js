@@ -2,7 +2,7 @@
 import { Fold, TabPanel, Tabs, TextField, useDraft } from "../../../kit/components.js";
 import { grouped } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { RandomFields } from "../../../kit/scenario_fields.js";
+import { RandomFields } from "../../../kit/random_batch_fields.js";
 import { stored } from "../../../kit/storage.js";
 import { say } from "../../../kit/words.js";
 import { FilePanel } from "./file.js";

@@ -1,12 +1,12 @@
 // A file of pairs: how it was read, and which of its columns they are.
-import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
-import { FileArrival, SkippedRows, TextField, useDraft } from "../../../kit/components.js";
-import { withLabels } from "../../../kit/files.js";
+import { TextField, useDraft } from "../../../kit/components.js";
+import { ColumnFields, EncodingField, HeaderField, SkippedRows, withLabels } from "../../../kit/file_reading_fields.js";
+import { FileArrival } from "../../../kit/file_upload.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
+import { agree } from "../../../kit/reader_consent.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
-import { agree } from "../../../kit/server.js";
 import { language, say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").LargePage} LargePage */

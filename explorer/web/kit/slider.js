@@ -1,14 +1,11 @@
-// The fields of a sidebar: a slider with its box, the control of a loss's parameter, sections.
-import { h, reveal, worded } from "./dom.js";
+// A number that slides and can be typed, as an element and as a component.
+import { useLatest } from "./components.js";
+import { h, worded } from "./dom.js";
 import { tex } from "./formula.js";
-import { has, parameterName, say } from "./words.js";
+import { hosted } from "./preact_view.js";
+import { say } from "./words.js";
 
 const TYPING_MS = 300;
-
-/**
- * A control of a parameter: its element, and how another value is set.
- * @typedef {{ element: HTMLElement, set: (value: import("../wire").Setting) => void }} Field
- */
 
 /** @type {(v: number) => string} As short as it can be written: 1e-6 for 0.000001, which the box would cut off. */
 function short(v) {
@@ -153,128 +150,20 @@ export const numberField = ({ kind, low = 0, high = 1, default: initial }, optio
     ...options,
   });
 
-/** @type {(key: string, ...children: (import("./types").Child)[]) => HTMLElement} */
-export const section = (key, ...children) => h("section", worded("h2", key), ...children);
-/** @type {(key: string, control: HTMLElement) => HTMLLabelElement} */
-export const labelled = (key, control) => h("label.lp-field", worded("span", key), control);
-
 /**
- * The slider of a parameter that is a number.
- * @param {import("../wire").Parameter} parameter
- * @param {number} initial
- * @param {(value: number) => void} change
- * @param {HTMLInputElement} [toggle]
+ * The slider of a number of a page's state, with a box for the exact value.
+ * `title` is the key of its name.
+ * @param {{ entry: Parameters<typeof numberField>[0], value: number, title: string }
+ *   & Parameters<typeof numberField>[1]} properties
  */
-const numberOf = (parameter, initial, change, toggle) =>
-  slider({
-    label: parameterName(parameter.name),
-    formula: parameter.symbol,
-    low: parameter.minimum,
-    high: parameter.maximum,
-    step: parameter.step,
-    whole: parameter.whole,
-    logarithmic: parameter.logarithmic,
-    initial,
-    change,
-    name: parameter.name,
-    toggle,
-  });
-
-/**
- * A number that may be off, which is null: a checkbox before its slider, which begins at `first`.
- * @type {(parameter: import("../wire").Parameter, first: number, change: (value: number | null) => void) => Field}
- */
-function switchedNumber(parameter, first, change) {
-  let last = first;
-  const toggle = h("input", { type: "checkbox" });
-  toggle.addEventListener("change", () => {
-    show(toggle.checked);
-    change(toggle.checked ? last : null);
-  });
-  const { element, set } = numberOf(
-    parameter,
-    first,
-    (v) => {
-      last = v;
-      change(v);
+export function Slider({ entry, value, title, change, ...options }) {
+  const changing = useLatest(change);
+  return hosted({
+    make: (root) => {
+      const field = numberField(entry, { key: title, ...options, change: changing });
+      root.append(field.element);
+      return field;
     },
-    toggle,
-  );
-  /** @param {boolean} on */
-  const show = (on) => {
-    toggle.checked = on;
-    for (const control of element.querySelectorAll("input, button"))
-      if (control !== toggle) control.toggleAttribute("disabled", !on);
-  };
-  return {
-    element,
-    set(v) {
-      show(v !== null);
-      last = Number(v ?? last);
-      set(last);
-    },
-  };
+    update: ({ set }) => set(value),
+  });
 }
-
-/**
- * The control of a loss's parameter, by its kind: number, choice, switch, or list of numbers.
- * @param {import("../wire").Parameter} parameter
- * @param {import("../wire").Setting} initial
- * @param {(value: import("../wire").Setting) => void} change
- * @returns {Field}
- */
-export function parameterField(parameter, initial, change) {
-  const { name, kind } = parameter;
-  const spoken = parameterName(name);
-  if (kind === "number") {
-    if (parameter.on_value !== null) return switchedNumber(parameter, parameter.on_value, change);
-    const { element, set } = numberOf(parameter, Number(initial), change);
-    return { element, set: (v) => set(Number(v)) };
-  }
-  if (kind === "choice") {
-    const select = h(
-      "select",
-      { onchange: () => change(select.value) },
-      parameter.choices.map((choice) =>
-        h("option", { value: choice }, has(`choice.${choice}`) ? say(`choice.${choice}`) : choice),
-      ),
-    );
-    select.dataset.parameter = name;
-    return {
-      element: h("label.lp-field", h("span", spoken), select),
-      set: (v) => {
-        select.value = String(v);
-      },
-    };
-  }
-  if (kind === "switch") {
-    const box = h("input", { type: "checkbox", onchange: () => change(box.checked) });
-    box.dataset.parameter = name;
-    return {
-      element: h("label.lp-check", box, h("span", spoken)),
-      set: (v) => {
-        box.checked = Boolean(v);
-      },
-    };
-  }
-  const text = h("input", { type: "text", inputMode: "decimal" });
-  text.dataset.parameter = name;
-  text.addEventListener("input", () => {
-    const numbers = text.value
-      .split(/[\s,;]+/)
-      .filter(Boolean)
-      .map(Number);
-    const fits = numbers.length > 0 && numbers.every(Number.isFinite);
-    text.classList.toggle("lp-bad", !fits);
-    if (fits) change(numbers);
-  });
-  return {
-    element: h("label.lp-field", h("span", spoken), text),
-    set: (v) => {
-      text.value = [v].flat().join(", ");
-    },
-  };
-}
-
-/** @type {(name: string) => void} Lead to the control of a parameter, where the page has one. */
-export const focusParameter = (name) => reveal(document.querySelector(`[data-parameter="${name}"]`));

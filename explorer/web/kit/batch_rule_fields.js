@@ -1,8 +1,8 @@
-// How labels are read: the ends of their scale, and from where on a pair is positive. What is left
-// empty follows from the labels, and a line says how.
-import { h, worded } from "./dom.js";
+// The fields of the rules of a batch: how labels are read, and what becomes of texts that stand there twice.
+import { Select, useLatest } from "./components.js";
+import { labelled, h as make, worded } from "./dom.js";
 import { show } from "./number_format.js";
-import { labelled } from "./slider_and_number_fields.js";
+import { h, hosted } from "./preact_view.js";
 import { say } from "./words.js";
 
 /** @typedef {[number, number]} Ends */
@@ -10,18 +10,19 @@ import { say } from "./words.js";
 /** @typedef {{ threshold: number, label_range: Ends }} InForce */
 
 /**
- * The fields of the rules, whose ids begin with `id`; `change` gets what was typed, once it is a scale.
+ * The ends of the labels' scale, and from where on a pair is positive. What is left empty follows from the labels, and
+ * a line says how. The ids of the fields begin with `id`; `change` gets what was typed, once it is a scale.
  * @param {string} id
  * @param {(rules: Partial<Chosen>) => void} change
  */
-export function labelFields(id, change) {
+function labelFields(id, change) {
   /** @type {InForce | null} */
   let known = null;
-  const summary = h("p.lp-note.lp-labels-read", { "aria-live": "polite" });
-  const wrong = h("p.lp-wrong", { role: "alert", hidden: true });
+  const summary = make("p.lp-note.lp-labels-read", { "aria-live": "polite" });
+  const wrong = make("p.lp-wrong", { role: "alert", hidden: true });
   /** @type {(name: string, title: string | null, typed: () => void) => HTMLInputElement} */
   const box = (name, title, typed) =>
-    h("input.lp-number", { type: "number", step: "any", id: `${id}${name}`, "data-title": title, oninput: typed });
+    make("input.lp-number", { type: "number", step: "any", id: `${id}${name}`, "data-title": title, oninput: typed });
   const threshold = box("threshold", null, () => change({ threshold: numberIn(threshold) }));
   const ends = [box("label-low", "ui.label_low", () => typed(0)), box("label-high", "ui.label_high", () => typed(1))];
 
@@ -43,13 +44,13 @@ export function labelFields(id, change) {
   }
 
   return {
-    element: h(
+    element: make(
       "div.lp-label-rules",
       summary,
-      h(
+      make(
         "div.lp-field",
         worded("span", "ui.label_range"),
-        h("div.lp-row", ends[0], worded("span", "ui.range_to"), ends[1]),
+        make("div.lp-row", ends[0], worded("span", "ui.range_to"), ends[1]),
       ),
       wrong,
       labelled("ui.threshold", threshold),
@@ -89,3 +90,41 @@ const numberIn = (box) => (box.value.trim() === "" ? null : Number(box.value));
 function put(box, value) {
   if (document.activeElement !== box) box.value = String(value ?? "");
 }
+
+/**
+ * The ends of the labels' scale, and from where on a pair is positive: as chosen, and as `inForce`.
+ * @param {{ id: string, chosen: Chosen,
+ *   inForce: InForce | undefined,
+ *   change: (rules: Partial<Chosen>) => void }} properties
+ */
+export function LabelRules({ id, chosen, inForce, change }) {
+  const changing = useLatest(change);
+  return hosted({
+    make: (root) => {
+      const fields = labelFields(id, changing);
+      root.append(fields.element);
+      return fields;
+    },
+    update: (fields) => {
+      fields.set(chosen);
+      if (inForce) fields.tell(inForce);
+    },
+  });
+}
+
+/**
+ * What becomes of a text that stands in a batch twice; `names` are the choices that there are.
+ * @param {{ id: string, value: string, names?: string[], change: (value: string) => void }} properties
+ */
+export const SameTexts = ({ id, value, names = ["keep", "leave_out"], change }) =>
+  h(
+    "div.lp-twins",
+    h(Select, {
+      id,
+      name: say("ui.twins"),
+      value,
+      options: names.map((name) => [name, say(`ui.twins.${name}`)]),
+      change,
+    }),
+    h("p.lp-note", say(`ui.twins.${value}.about`)),
+  );

@@ -1,0 +1,72 @@
+// A loss in one convention: its form, the values of its parameters, and its formula at these.
+/** @typedef {import("../wire").Parameter} Parameter */
+/** @typedef {import("../wire").Setting} Setting */
+/** @typedef {import("./state_link.js").Side} Side */
+/** @typedef {Record<string, import("../wire").Loss>} Losses */
+
+/**
+ * A side by the name that its convention has now.
+ * @template {Pick<Side, "loss" | "convention">} One
+ * @param {Losses} losses
+ * @param {One} side
+ * @returns {One}
+ */
+export function renamed(losses, side) {
+  const { loss, convention } = side;
+  return { ...side, convention: losses[loss]?.former[convention] ?? convention };
+}
+
+/**
+ * The parameters of a loss, as an address is read by.
+ * @type {(losses: Losses) => import("./state_link.js").Parameters}
+ */
+export const parametersIn = (losses) => (of) => {
+  const form = formOf(losses, renamed(losses, of));
+  return form ? Object.fromEntries(form.parameters.map((one) => [one.name, one])) : null;
+};
+
+/**
+ * A loss in one convention, its own where that is not known; undefined where there is no such loss.
+ * @param {Losses} losses
+ * @param {Pick<Side, "loss" | "convention">} side
+ */
+export function formOf(losses, { loss, convention }) {
+  const conventions = losses[loss]?.conventions;
+  return conventions && (conventions[convention] ?? conventions[""]);
+}
+
+/**
+ * The value of a parameter: as it was chosen, else its default; null is off.
+ * @param {Pick<Parameter, "name" | "default">} parameter
+ * @param {Record<string, Setting>} chosen
+ */
+export const parameterValue = ({ name, default: usual }, chosen) => (name in chosen ? chosen[name] : usual);
+
+/**
+ * Whether a parameter has another value than its default.
+ * @param {Pick<Parameter, "name" | "default">} parameter
+ * @param {Record<string, Setting>} chosen
+ */
+export const isChosen = (parameter, chosen) => String(parameterValue(parameter, chosen)) !== String(parameter.default);
+
+/**
+ * Some choices have a formula of their own; candidates that are left out are named below it.
+ * @type {(form: import("../wire").Form, chosen: Record<string, Setting>, twins: string) => string}
+ */
+export function formulaOf({ formula, variants, parameters, counted }, chosen, twins) {
+  const at = parameters.map((one) => variants[`${one.name}=${parameterValue(one, chosen)}`]).find(Boolean);
+  const whole = `\\mathcal L = ${at ?? formula}`;
+  return counted && twins === "leave_out" ? `\\begin{gathered}${whole}\\\\[2pt] ${counted}\\end{gathered}` : whole;
+}
+
+const LEVERS = ["scale", "temperature", "sharpness", "margin"]; // roles of a parameter
+
+/**
+ * The parameter that a reader moves first: a scale, temperature or margin, else the first number; null where a loss
+ * has none.
+ * @param {Parameter[]} parameters
+ */
+export function leverOf(parameters) {
+  const numbers = parameters.filter(({ kind, on_value }) => kind === "number" && on_value === null);
+  return numbers.find(({ role }) => LEVERS.includes(role)) ?? numbers[0] ?? null;
+}
