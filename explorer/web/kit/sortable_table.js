@@ -2,6 +2,7 @@
 // keys. It knows nothing of what it lists.
 import { batchText } from "./batch_text.js";
 import { h, setText, walkable, worded } from "./dom.js";
+import { hosted } from "./preact_view.js";
 import { say } from "./words.js";
 
 /** @typedef {string | import("./batch_text.js").BatchText} Line of a cell */
@@ -51,6 +52,23 @@ export function sortableTable(root, options, emit = () => undefined) {
   root.append(table.element, table.more);
   return { update: (/** @type {Update<Row>} */ next) => table.update(next) };
 }
+
+/**
+ * The same as a component. `options` do not change; `look` are properties of the style sheet for the table's box, and
+ * `kind` is its class.
+ * @template Row
+ * @param {{ options: Options<Row>, rows: Row[], lit?: (row: Row) => boolean,
+ *   look?: Record<string, string>, kind?: string, emit?: (...event: Emitted<Row>) => void }} properties
+ */
+export const hostedTable = ({ options, rows, lit, look = {}, kind = "div", emit }) =>
+  hosted({
+    kind,
+    make: (root) => {
+      for (const [name, value] of Object.entries(look)) root.style.setProperty(name, value);
+      return sortableTable(root, options, emit);
+    },
+    update: ({ update }) => update({ data: rows, state: lit && { lit } }),
+  });
 
 /** @template Row */
 class SortableTable {

@@ -2,7 +2,7 @@
 import { fixed, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { HELD_OUT_FIGURES, PLACES } from "./plan_names.js";
+import { HELD_OUT_METRICS, METRIC_DECIMALS } from "./held_out_metrics.js";
 
 /** @type {("ndcg_at_10" | "mrr_at_10")[]} */
 const LIST_FIGURES = ["ndcg_at_10", "mrr_at_10"];
@@ -16,7 +16,7 @@ export function GainBoxes({ trace }) {
   const count = summary?.pairs.held_out ?? after.pairs;
   const all = trace.held.before?.pairs;
   const isSample = !summary && count !== all;
-  const boxes = HELD_OUT_FIGURES.flatMap((key) => {
+  const boxes = HELD_OUT_METRICS.flatMap((key) => {
     const now = after[key];
     if (now === null || now === undefined) return [];
     const what = say(`finetune.${key}`);
@@ -60,7 +60,7 @@ function GainBox({ title, what, before, now }) {
   const share = (length) => `${(100 * length) / (1 - low)}%`;
   /** @param {number} value */
   const at = (value) => share(value - low);
-  const [first, last] = [before, now].map((value) => fixed(value, PLACES));
+  const [first, last] = [before, now].map((value) => fixed(value, METRIC_DECIMALS));
   const bar = {
     left: at(Math.min(old, now)),
     width: share(Math.abs(now - old)),

@@ -6,7 +6,7 @@ import { h, hosted } from "../../kit/preact_view.js";
 import { panelOf, s } from "../../kit/svg_drawing.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { PLACES } from "./plan_names.js";
+import { METRIC_DECIMALS } from "./held_out_metrics.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /**
@@ -122,7 +122,7 @@ function gainsDrawing(root) {
     );
     svg.setAttribute(
       "aria-label",
-      `${title}. ${rows.map(({ label, before, now }) => say("finetune.gain_says", { what: label, before: fixed(before, PLACES), after: fixed(now, PLACES) })).join(" ")}`,
+      `${title}. ${rows.map(({ label, before, now }) => say("finetune.gain_says", { what: label, before: fixed(before, METRIC_DECIMALS), after: fixed(now, METRIC_DECIMALS) })).join(" ")}`,
     );
   }
 
@@ -154,7 +154,7 @@ function gainsDrawing(root) {
       s(
         "text",
         { ...figures, "font-size": 13, fill: "var(--lp-ink)" },
-        `${fixed(before, PLACES)} → ${showWithin(now, deviation, PLACES)}`,
+        `${fixed(before, METRIC_DECIMALS)} → ${showWithin(now, deviation, METRIC_DECIMALS)}`,
       ),
     ];
   }

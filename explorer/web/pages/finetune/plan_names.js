@@ -10,11 +10,6 @@ import { has, parameterName, say, titleOf } from "../../kit/words.js";
 /** @typedef {import("./state.js").Form} Form */
 /** @typedef {import("../../wire").Setting} Setting */
 
-// Digits after the point of what was measured on held-out pairs.
-export const PLACES = 3;
-/** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
-export const HELD_OUT_FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
-
 // These tell nothing: the loss is named anyway, the seed apart, and the rest only watches.
 const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
 
@@ -107,27 +102,3 @@ export function apart(plans) {
     [titleOf(plan.loss), ...differ.map((key) => settingName(plan, key))].filter(Boolean).join(" · "),
   );
 }
-
-/**
- * What a model is judged by: of positives alone, which have no order, what it finds.
- * @type {(measured: import("../../wire").Measured) => "spearman" | "accuracy_at_1"}
- */
-export const leadingOf = ({ accuracy_at_1: found = null }) => (found === null ? "spearman" : "accuracy_at_1");
-
-/** @param {number} seconds */
-export const roughly = (seconds) =>
-  seconds < 90
-    ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
-    : seconds < 5400
-      ? say("finetune.minutes", { count: Math.round(seconds / 60) })
-      : say("finetune.hours", { count: (seconds / 3600).toFixed(1) });
-
-/**
- * That a run waits, for how many others, and what they have to train where that is known.
- *
- * @param {{ queue_position: number | null, queue_seconds: number | null }} run
- */
-export const queued = ({ queue_position: before, queue_seconds: seconds }) =>
-  seconds === null
-    ? say("finetune.queue", { count: before ?? 0 })
-    : say("finetune.queue_for", { count: before ?? 0, time: roughly(seconds) });

@@ -1,10 +1,9 @@
 // How far a run is: what it does now, a bar, the time left, and its buttons.
-
 import { group, h } from "../../kit/preact_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { Button } from "./plan_fields.js";
-import { queued } from "./plan_names.js";
+import { durationWords } from "./time_estimate.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 /** @typedef {{ page: import("./state.js").FinetunePage, about: RunStatus }} Run */
@@ -82,11 +81,20 @@ function partOf(about) {
 
 /** @param {RunStatus} about */
 function stateWords(about) {
-  if (about.state === "queued" && about.queue_position) return queued(about);
+  if (about.state === "queued" && about.queue_position) return queueWords(about);
   if (startsNext(about)) return say("finetune.starting");
   if (!about.loading) return say(`finetune.state.${about.state}`);
   return say(`finetune.loading.${about.loading.total ? "teacher_at" : about.loading.part}`, { ...about.loading });
 }
+
+/**
+ * That a run waits, for how many others, and what they have to train where that is known.
+ * @param {{ queue_position: number | null, queue_seconds: number | null }} run
+ */
+export const queueWords = ({ queue_position: before, queue_seconds: seconds }) =>
+  seconds === null
+    ? say("finetune.queue", { count: before ?? 0 })
+    : say("finetune.queue_for", { count: before ?? 0, time: durationWords(seconds) });
 
 /** @type {{ what: string, fits: (about: RunStatus) => boolean }[]} */
 const ACTIONS = [

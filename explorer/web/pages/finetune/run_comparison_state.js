@@ -1,25 +1,17 @@
 // How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
 import { sent, tooLarge } from "../../kit/file_upload.js";
-import { showWithin } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { Bus } from "../../kit/page_events_and_jobs.js";
 import { newestOf, Requests } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/words.js";
-import { PLACES } from "./plan_names.js";
+import { meanAndSpread } from "./held_out_metrics.js";
 
 /** @typedef {import("../../wire").Compared} Compared */
 /** @typedef {import("./plan_data_files.js").ReadFile} ReadFile */
 /** @typedef {{ file: string, name: string, columns: Record<string, string>, encoding: string }} OnFile */
 
 /** @type {("spearman" | "accuracy_at_1")[]} what groups are judged by, the first that two of them have */
-const LEADING = ["spearman", "accuracy_at_1"];
-
-/**
- * A mean with its deviation over seeds.
- * @type {(figure: string, found?: Partial<import("../../wire").Spread>) => string}
- */
-export const spreadOf = (figure, { mean, spread: deviation } = {}) =>
-  mean === undefined ? "—" : showWithin(mean, deviation, figure === "loss" ? null : PLACES);
+const LEADING_METRICS = ["spearman", "accuracy_at_1"];
 
 export class Comparison {
   /** @param {import("./state.js").FinetunePage} page */
@@ -152,7 +144,7 @@ export class Comparison {
     const { answer, page } = this;
     if (!answer) return [];
     const labels = new Map(page.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
-    const judged = LEADING.map((leading) =>
+    const judged = LEADING_METRICS.map((leading) =>
       answer.groups
         .filter(({ runs: [name], figures }) => figures[leading] && labels.has(name))
         .sort((a, b) => b.figures[leading].mean - a.figures[leading].mean),
@@ -169,12 +161,12 @@ export class Comparison {
       }),
     );
     if (judged[place].length < 2) return sentences;
-    const leading = LEADING[place];
+    const leading = LEADING_METRICS[place];
     const list = judged[place].map((group, at) =>
       say(at ? "finetune.verdict_next" : "finetune.verdict_best", {
         name: labels.get(group.runs[0]),
         figure: say(`finetune.${leading}`),
-        value: spreadOf(leading, group.figures[leading]),
+        value: meanAndSpread(leading, group.figures[leading]),
         pairs: answer.pairs,
       }),
     );

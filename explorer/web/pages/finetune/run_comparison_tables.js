@@ -3,15 +3,14 @@
 import { Section } from "../../kit/components.js";
 import { isBlank, show as number, signedEnds } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
+import { hostedTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { GainsFigure } from "./gains_figure.js";
+import { HELD_OUT_METRICS, meanAndSpread } from "./held_out_metrics.js";
 import { UnseenPairs } from "./new_file_evaluation.js";
 import { Note } from "./plan_fields.js";
-import { HELD_OUT_FIGURES } from "./plan_names.js";
 import { SourceExperiment } from "./published_experiment.js";
-import { spreadOf } from "./run_comparison_state.js";
 import { RunsTable } from "./runs_table.js";
-import { table } from "./sortable_table.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./run_comparison_state.js").Comparison} Comparison */
@@ -49,7 +48,7 @@ function Compared({ page }) {
  * @template Row
  * @param {string} name
  * @param {Comparison} comparison
- * @param {Parameters<typeof table<Row>>[0]} content
+ * @param {Parameters<typeof hostedTable<Row>>[0]} content
  */
 function part(name, comparison, content) {
   if (!content.rows.length) return null;
@@ -57,7 +56,7 @@ function part(name, comparison, content) {
     "div",
     h("h3", say(`finetune.${name}`)),
     h(Note, { text: say(aboutOf(name, comparison), comparison.terms) }),
-    table(content),
+    hostedTable(content),
   );
 }
 
@@ -86,9 +85,9 @@ const figures = (comparison) => ({
       cell: ({ label }) => comparison.titleOf(label),
       by: ({ label }) => comparison.titleOf(label),
     },
-    ...[...HELD_OUT_FIGURES, "loss"].map((figure) => ({
+    ...[...HELD_OUT_METRICS, "loss"].map((figure) => ({
       key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`,
-      cell: (/** @type {Group} */ one) => spreadOf(figure, one.figures[figure]),
+      cell: (/** @type {Group} */ one) => meanAndSpread(figure, one.figures[figure]),
       by: (/** @type {Group} */ one) => one.figures[figure]?.mean ?? NaN,
       spare: true,
     })),

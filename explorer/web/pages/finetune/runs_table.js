@@ -2,10 +2,12 @@
 import { Fold, Section } from "../../kit/components.js";
 import { fixed } from "../../kit/number_format.js";
 import { h } from "../../kit/preact_view.js";
+import { hostedTable } from "../../kit/sortable_table.js";
 import { language, say, titleOf } from "../../kit/words.js";
+import { leadingMetric, METRIC_DECIMALS } from "./held_out_metrics.js";
 import { Button, Note } from "./plan_fields.js";
-import { encoderNamed, leadingOf, lossOf, PLACES, queued, settingsOf } from "./plan_names.js";
-import { table } from "./sortable_table.js";
+import { encoderNamed, lossOf, settingsOf } from "./plan_names.js";
+import { queueWords } from "./progress.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
@@ -13,7 +15,7 @@ import { table } from "./sortable_table.js";
 const measured =
   (when) =>
   ({ summary }) =>
-    summary?.[when][leadingOf(summary.after)] ?? NaN;
+    summary?.[when][leadingMetric(summary.after)] ?? NaN;
 const [before, after] = [measured("before"), measured("after")];
 /**
  * The loss, and under it the parameters that were chosen.
@@ -25,9 +27,11 @@ function linesOf(plan) {
 }
 /** @type {(run: RunStatus, value: number) => "—" | string[]} The figure, and under it what it is called. */
 const shownAs = ({ summary }, value) =>
-  summary && !Number.isNaN(value) ? [fixed(value, PLACES), say(`finetune.${leadingOf(summary.after)}`)] : "—";
+  summary && !Number.isNaN(value)
+    ? [fixed(value, METRIC_DECIMALS), say(`finetune.${leadingMetric(summary.after)}`)]
+    : "—";
 /** @param {RunStatus} run */
-const stateOf = (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`));
+const stateOf = (run) => (run.queue_position ? queueWords(run) : say(`finetune.state.${run.state}`));
 /** @param {RunStatus} run */
 const startedAt = ({ created }) =>
   new Date(1000 * created).toLocaleString(language(), {
@@ -91,7 +95,7 @@ export function RunsTable({ page }) {
       Fold,
       { title: say("finetune.all_runs", { count: runs.length }), kind: "lp-fold", id: "lp-finetune-all-runs" },
       h(Note, { text: say("finetune.runs_about") }),
-      table({
+      hostedTable({
         options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(page) },
         rows: runs,
         lit: (run) => run?.id === shown[0],

@@ -2,7 +2,6 @@
 // and never while a run trains.
 import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
-import { roughly } from "./plan_names.js";
 
 /** @typedef {import("../../wire").Pace} Pace */
 
@@ -66,7 +65,11 @@ export function timeTrial(page, { outlook, request }) {
     const { seconds_to_load: load = 0, seconds_per_step: step = 0, seconds_per_evaluation: evaluation = 0 } = found;
     const evaluations = page.plan.evaluations + facts.more_evaluations;
     const seconds = load + steps * step + evaluations * evaluation;
-    return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: roughly(count * seconds) });
+    return say(count > 1 ? "finetune.takes_many" : "finetune.takes", {
+      steps,
+      count,
+      time: durationWords(count * seconds),
+    });
   }
 
   page.on("plan", () => {
@@ -77,3 +80,11 @@ export function timeTrial(page, { outlook, request }) {
   document.addEventListener("visibilitychange", settle);
   return { settle, sentence, failure: () => failure };
 }
+
+/** @type {(seconds: number) => string} A time in words, to a digit or two. */
+export const durationWords = (seconds) =>
+  seconds < 90
+    ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
+    : seconds < 5400
+      ? say("finetune.minutes", { count: Math.round(seconds / 60) })
+      : say("finetune.hours", { count: (seconds / 3600).toFixed(1) });

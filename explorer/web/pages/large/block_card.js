@@ -3,7 +3,7 @@ import { batchText } from "../../kit/batch_text.js";
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { say } from "../../kit/words.js";
-import { textsOf } from "./block_map_captions.js";
+import { textsOf } from "./pair_texts.js";
 
 /**
  * An answer with its arrays unpacked; `single`: each block is one cell.

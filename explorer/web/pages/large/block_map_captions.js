@@ -5,28 +5,6 @@ import { say } from "../../kit/words.js";
 /** @typedef {import("./block_card.js").UnpackedBlocks} UnpackedBlocks */
 /** @typedef {[number, number, number, number]} Part top, bottom, left, right */
 
-/**
- * The texts of a pair, or the one of them that a row or column stands for; none of a pair that was drawn at random,
- * which has only its number.
- * @param {import("./state.js").LargePage} page
- * @param {Pick<import("../../wire").Pair, "first" | "second"> & { side?: "" | "first" | "second" }} pair
- */
-export function textsOf({ answered }, { side = "", first, second }) {
-  if (answered?.source.kind === "random") return [];
-  return side ? [{ first, second }[side]] : [first, second];
-}
-
-/**
- * A pair in lines: its number, then its texts.
- * @param {import("./state.js").LargePage} page
- * @param {import("../../wire").Pair} pair
- */
-export function linesOf(page, pair) {
-  const number = `#${grouped(pair.entry + 1)}`;
-  const [text, ...others] = textsOf(page, pair).map((one) => ({ of: pair, text: one }));
-  return text === undefined ? [{ text: number }] : [{ ...text, before: `${number} · ` }, ...others];
-}
-
 /** @param {Part | null} part */
 export const partName = (part) =>
   part
