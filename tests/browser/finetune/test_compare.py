@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training.parameter_trials import tried
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_json_types import Measured
 from lossprism.explorer.locale import say
-from lossprism.explorer.web.pages.finetune.training_plans import read_plan
+from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 from tests.browser.finetune.steering import (
     PAGE,
     TINY,

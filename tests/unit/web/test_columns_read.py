@@ -25,7 +25,7 @@ from lossprism.explorer.web.api import dataset_check, endpoints, pasted_input_ch
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_page
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
-from lossprism.explorer.web.pages.finetune import training_plans
+from lossprism.explorer.web.pages.finetune import uploaded_file as training_file
 from lossprism.explorer.web.pages.large import requests as large_page
 from lossprism.explorer.web.pages.large import uploaded_file
 from tests.unit.web.test_api_rules import AT_ONCE
@@ -162,7 +162,7 @@ DOORS = {
             {"source": {"kind": "file", "name": "rows.jsonl"} | handed_in(uploaded_file.hand_in)}
         )
     ),
-    "Fine-tune": lambda t, c, m: notes(handed_in(training_plans.hand_in)),
+    "Fine-tune": lambda t, c, m: notes(handed_in(training_file.hand_in)),
     "Fine-tune of the hub": lambda t, c, m: notes(
         finetune_check.check(
             {"plan": {"loss": "info_nce", "data": {"source": "hub", "hub": "some/set"}}}
@@ -190,10 +190,10 @@ HELD_OUT_DOORS = {
     ),
     "Fine-tune": lambda t, c, m: "\n".join(
         notes(
-            training_plans.describe_file(
+            training_file.describe_file(
                 {
                     **plain(
-                        training_plans.hand_in(
+                        training_file.hand_in(
                             {
                                 "name": "held.csv",
                                 "content": base64.b64encode(HELD_OUT.encode()).decode(),

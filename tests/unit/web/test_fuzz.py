@@ -29,8 +29,8 @@ from lossprism.explorer.web.pages.claims import requests as claims_requests
 from lossprism.explorer.web.pages.explore import requests as explore_requests
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
-from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
@@ -101,14 +101,15 @@ def here(tmp_path_factory):
         patch.setattr(explore_requests, "default_runs", lambda: made)
         patch.setattr(finetune_requests, "runs", lambda: made)
         patch.setattr(finetune_check, "runs", lambda: made)
+        patch.setattr(time_estimate, "runs", lambda: made)
         patch.setattr(claims_requests, "default_runs", lambda: made)
         patch.setattr(map_requests, "default_runs", lambda: made)
         patch.setattr(hosted_server_setup_and_cleanup, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
-        timed = dict.fromkeys((*finetune_check.PACE, "steps"), 1)
-        patch.setattr(finetune_check, "estimate", lambda *_, **__: timed)
-        patch.setattr(training_plans, "practice_pairs", lambda name: practice_pairs(name, 60))
+        timed = dict.fromkeys((*time_estimate.PACE, "steps"), 1)
+        patch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
+        patch.setattr(request_plan, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)
         patch.setattr(variation_over_batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})

@@ -50,9 +50,9 @@ from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.claims import requests as claims_requests
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
-from lossprism.explorer.web.pages.finetune import training_plans
 from lossprism.explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.downloads import file_of
@@ -97,6 +97,7 @@ def runs(tmp_path, monkeypatch):
     for module, name in (
         (finetune_requests, "runs"),
         (finetune_check, "runs"),
+        (time_estimate, "runs"),
         (claims_requests, "default_runs"),
         (map_requests, "default_runs"),
         (hosted_server_setup_and_cleanup, "default_runs"),
@@ -134,7 +135,7 @@ def handed_in(pages) -> str:
 
 def trained(runs) -> str:
     with as_visitor(MINE):
-        run = runs.prepare(training_plans.read_plan(PLAN), corpus())
+        run = runs.prepare(request_plan.read_plan(PLAN), corpus())
         run.take_ticket(os.getpid())
     train(run)
     return run.name
@@ -219,9 +220,9 @@ def test_every_function_refuses_what_is_anothers(pages, runs):
 
 def test_the_owner_is_answered(pages, runs, monkeypatch):
     """So that a refusal above is not one of a request that nobody could make."""
-    timed = dict.fromkeys(finetune_check.PACE, 0.5)
-    monkeypatch.setattr(finetune_check, "_paces", Cache(PACES))
-    monkeypatch.setattr(finetune_check, "estimate", lambda *_, **__: timed)
+    timed = dict.fromkeys(time_estimate.PACE, 0.5)
+    monkeypatch.setattr(time_estimate, "_paces", Cache(PACES))
+    monkeypatch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
     monkeypatch.setenv("LOSSPRISM_RUNS_OF_ONE", "24")
     file, run = handed_in(pages), trained(runs)
     refused = {
@@ -555,7 +556,7 @@ def test_at_home_nothing_is_anybodys(pages, runs, monkeypatch):
     with as_visitor(MINE):
         assert visitor() == ""
     digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
-    run = runs.prepare(training_plans.read_plan(PLAN), corpus())
+    run = runs.prepare(request_plan.read_plan(PLAN), corpus())
     run.take_ticket(os.getpid())
     ask(MINE, pages["explore"]["forget"], {})
     assert len(runs.listed()) == 1

@@ -61,9 +61,10 @@ from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.explore.slider_preview import SliderPreview
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
-from lossprism.explorer.web.pages.finetune import training_plans
+from lossprism.explorer.web.pages.finetune import uploaded_file as training_file
 from lossprism.explorer.web.pages.large import remark_and_download_requests as large_taking
 from lossprism.explorer.web.pages.large import requests as large_requests
 from lossprism.explorer.web.pages.large.uploaded_file import HandedIn, LargeFile, LargeFileUndecided
@@ -472,7 +473,7 @@ def test_large(pages, tmp_path, monkeypatch):
 def runs(tmp_path, monkeypatch):
     """Runs whose process never comes, uploads and downloads, all in a folder of the test."""
     made = Runs(tmp_path / "runs", device="cpu")
-    for module in (training, finetune_check):
+    for module in (training, finetune_check, time_estimate):
         monkeypatch.setattr(module, "runs", lambda: made)
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
@@ -494,19 +495,19 @@ def test_finetune(pages, runs, monkeypatch):
     link = Scenario(loss="circle", parameters=(("scale", 30.0),)).to_link()
     linked = {**SMALL, "data": {**SMALL["data"], "source": "link", "link": link}}
     assert server.ask("check", {"plan": linked}, finetune_check.Checked)["of_scene"]
-    timed = dict.fromkeys(finetune_check.PACE, 0.5)
-    monkeypatch.setattr(finetune_check, "_paces", Cache(PACES))
-    monkeypatch.setattr(finetune_check, "estimate", lambda *_, **__: {**timed, "steps": 6})
-    assert server.ask("estimate", {"plan": SMALL}, finetune_check.Pace) == timed
+    timed = dict.fromkeys(time_estimate.PACE, 0.5)
+    monkeypatch.setattr(time_estimate, "_paces", Cache(PACES))
+    monkeypatch.setattr(time_estimate, "estimate", lambda *_, **__: {**timed, "steps": 6})
+    assert server.ask("estimate", {"plan": SMALL}, time_estimate.Pace) == timed
     waiting = server.ask("start", {"plans": [SMALL]}, Started)["started"]
-    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, finetune_check.Pace) == {}
+    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, time_estimate.Pace) == {}
     server.ask("repeat", {"plan": SMALL}, Started)
     found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, training.Watched)
     assert len(found["listed"]) == 7
     server.ask("steer", {"run": waiting[0], "what": "stop"}, Nothing)
     for content, kind in (
-        (TABLE, training_plans.Upload),
-        (UNCLEAR, training_plans.UploadUndecided),
+        (TABLE, training_file.Upload),
+        (UNCLEAR, training_file.UploadUndecided),
     ):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, kind)
@@ -656,7 +657,7 @@ def test_a_run_whose_scores_are_all_one(pages, runs):
 
 def trained(runs: Runs, plan: dict, pairs: Corpus | None = None) -> str:
     """Train here, without a process; the name of the run."""
-    run = runs.prepare(training_plans.read_plan(plan), pairs or corpus())
+    run = runs.prepare(request_plan.read_plan(plan), pairs or corpus())
     run.take_ticket(os.getpid())
     train(run)
     return run.name

@@ -1,12 +1,8 @@
-"""Check of a plan of the Fine-tune page: its data, its losses, its steps, its time."""
+"""Check of a plan of the Fine-tune page: its data, its losses, its steps."""
 
-import dataclasses
 import functools
-import hashlib
-import json
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from lossprism.explorer.core.scenario import Scenario
@@ -21,20 +17,18 @@ from lossprism.explorer.lab.training import (
 from lossprism.explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
-from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_json_types import RowForm
 from lossprism.explorer.lab.training.trainable_losses import losses_for, refusal
 from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
-from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.limits import CORPORA, PACES, QUOTED_LETTERS
-from lossprism.explorer.runtime.memory_cache import Cache
+from lossprism.explorer.runtime.limits import CORPORA, QUOTED_LETTERS
 from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Setting, Sparse
 from lossprism.explorer.sources.reading_notes import ReadingNote
-from lossprism.explorer.web.pages.finetune.training_plans import read_plan, scenario_of
+from lossprism.explorer.web.pages.finetune.request_plan import read_plan, scenario_of
+from lossprism.explorer.web.pages.finetune.time_estimate import pace_key
 from lossprism.losses import LOSSES
 
 
@@ -107,15 +101,6 @@ class Checked(Outlook):
     minutes: float | None
 
 
-@dataclass(frozen=True)
-class Pace(Sparse):
-    """Seconds, measured here; nothing of it while a run trains."""
-
-    seconds_to_load: float = 0.0
-    seconds_per_step: float = 0.0
-    seconds_per_evaluation: float = 0.0
-
-
 @functools.lru_cache(maxsize=CORPORA)
 def _corpus(known: TrainingData) -> data.Corpus:
     return data.read(TrainingPlan(data=known))
@@ -170,7 +155,7 @@ def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
         examples=count,
         form=form_of(plan, corpus.material),
         steps=plan.steps_for(count),
-        pace=_pace_key(plan),
+        pace=pace_key(plan),
     )
 
 
@@ -208,51 +193,3 @@ def _sample(pairs: Sequence[Pair]) -> list[Pair]:
         (a[:QUOTED_LETTERS], b[:QUOTED_LETTERS], label)
         for a, b, label in map(ordered.__getitem__, places)
     ]
-
-
-# Two trial steps are the same for all who ask, so the times of the last ones are kept; one trial
-# at a time, and none beside a run.
-_trial = threading.Lock()
-_paces: Cache[Pace] = Cache(PACES)
-PACE = tuple(one.name for one in fields(Pace))
-
-
-def estimate_pace(request: dict) -> Pace:
-    """{plan, repetition?} → seconds to load, and for each step and evaluation, of the plan or of
-    one run of the source's experiment on its data, here; {} while a run trains."""
-    plan = read_plan(request.get("plan"))
-    if request.get("repetition"):
-        plan = published_experiment.experiment(plan)[0]
-    key = _pace_key(plan)
-    if known := _paces.get(key):
-        return known
-    if runs().busy() or not _trial.acquire(blocking=False):
-        return Pace()
-    try:
-        pace = estimate(plan, runs().device, is_needed=_no_run_trains)
-        if pace is None:
-            return Pace()
-        return _paces.put(key, Pace(**{name: pace[name] for name in PACE}))
-    finally:
-        _trial.release()
-
-
-def _no_run_trains() -> bool:
-    jobs.step("trial")  # ends here once the page no longer waits
-    return not runs().busy()
-
-
-def _pace_key(plan: TrainingPlan) -> str:
-    """Digest of a plan without the settings that make no step slower: numbers of steps, and mere
-    numbers."""
-    usual = TrainingPlan()
-    same = {name: getattr(usual, name) for name in NOT_SLOWER}
-    choices = tuple((n, v) for n, v in plan.parameters if isinstance(v, bool | str | tuple))
-    slow = dataclasses.replace(plan, **same, parameters=choices)
-    return hashlib.sha256(json.dumps(slow.to_json()).encode()).hexdigest()
-
-
-NOT_SLOWER = (
-    *("steps", "epochs", "evaluations", "seed", "threshold", "label_range"),
-    *("learning_rate", "schedule", "warmup", "weight_decay", "clipping"),
-)

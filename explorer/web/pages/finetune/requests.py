@@ -37,11 +37,12 @@ from lossprism.explorer.runtime.response_types import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
-from lossprism.explorer.web.pages.finetune.plan_check import check, estimate_pace
-from lossprism.explorer.web.pages.finetune.training_plans import (
+from lossprism.explorer.web.pages.finetune.plan_check import check
+from lossprism.explorer.web.pages.finetune.request_plan import read_plan
+from lossprism.explorer.web.pages.finetune.time_estimate import estimate_pace
+from lossprism.explorer.web.pages.finetune.uploaded_file import (
     describe_file,
     hand_in,
-    read_plan,
     uploaded_pairs,
 )
 

@@ -8,7 +8,7 @@ from lossprism.explorer.runtime.limits import SEEDS
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.practice_sentences import PRACTICE
 from lossprism.explorer.web.page_data import Entry, Kind, kind_of, table
-from lossprism.explorer.web.pages.finetune.training_plans import ENTRIES, SHARED
+from lossprism.explorer.web.pages.finetune.request_plan import ENTRIES, SHARED
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60

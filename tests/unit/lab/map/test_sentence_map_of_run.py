@@ -11,7 +11,7 @@ from lossprism.explorer.lab.map.sentence_map import map_of_run
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.pages.finetune.training_plans import read_plan
+from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 from tests.unit.lab.training.conftest import train_here
 from tests.unit.web.test_wire import SMALL
 

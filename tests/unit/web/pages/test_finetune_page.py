@@ -21,7 +21,13 @@ from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
-from lossprism.explorer.web.pages.finetune import page_data, requests, state_entries, training_plans
+from lossprism.explorer.web.pages.finetune import (
+    page_data,
+    request_plan,
+    requests,
+    state_entries,
+    uploaded_file,
+)
 from lossprism.losses import LOSSES
 from tests.downloads import file_of
 from tests.unit.web.pages.finetune_plans import FIRST, check, describe, hand, request_for
@@ -40,7 +46,7 @@ def hand_in(text: str) -> dict[str, object]:
 
 
 def test_the_first_plan_is_one_that_can_start():
-    plan = training_plans.read_plan(FIRST)
+    plan = request_plan.read_plan(FIRST)
     assert plan == dataclasses.replace(
         TrainingPlan(), steps=state_entries.FIRST_STEPS, data=plan.data
     )
@@ -51,14 +57,14 @@ def test_the_first_plan_is_one_that_can_start():
 
 
 def test_the_quick_plan_fits_into_the_first():
-    plan = training_plans.read_plan({**FIRST, **vars(page_data.page_data().quick)})
+    plan = request_plan.read_plan({**FIRST, **vars(page_data.page_data().quick)})
     assert plan.encoder == SCRATCH
     assert plan.loss == FIRST["loss"]
 
 
 @pytest.mark.parametrize("name", PRACTICE)
 def test_practice_becomes_rows(name):
-    data = training_plans.read_plan(request_for(source="practice", practice=name)).data
+    data = request_plan.read_plan(request_for(source="practice", practice=name)).data
     assert (data.source, data.name) == ("rows", name)
     first, second, label = practice_pairs(name)[0]
     assert data.rows[0][:2] == (first, second)
@@ -68,12 +74,12 @@ def test_practice_becomes_rows(name):
 def test_a_link_of_explore_becomes_its_rows():
     rows = (("A cat.", "A dog.", "0.25"), ("A bird.", "Some bird.", "1"))
     link = Scenario(data=Data(source="table", rows=rows, file="mine.csv")).to_link()
-    data = training_plans.read_plan(
+    data = request_plan.read_plan(
         request_for(source="link", link=f"http://127.0.0.1:7860/#{link}")
     ).data
     assert (data.rows, data.name) == (rows, "mine.csv")
     example = Scenario(data=Data(example="nli_triplets")).to_link()
-    data = training_plans.read_plan(request_for(source="link", link=example)).data
+    data = request_plan.read_plan(request_for(source="link", link=example)).data
     assert len(data.rows) == len(textbook.load_example("nli_triplets"))
 
 
@@ -92,12 +98,12 @@ def test_a_link_of_explore_becomes_its_rows():
 )
 def test_data_that_is_not_there_is_named(uploads, data, key):
     with pytest.raises(Problem) as raised:
-        training_plans.read_plan(request_for(**data))
+        request_plan.read_plan(request_for(**data))
     assert raised.value.key == f"problem.{key}"
 
 
 def test_no_code_of_a_strangers_is_run():
-    plan = training_plans.read_plan({**FIRST, "own_loss": "/tmp/evil.py:evil"})
+    plan = request_plan.read_plan({**FIRST, "own_loss": "/tmp/evil.py:evil"})
     assert plan.own_loss == ""
 
 
@@ -110,7 +116,7 @@ def test_a_loss_of_ones_own_goes_along(tmp_path):
     )
     spec = add_own_loss(f"{path}:gap")
     try:
-        assert training_plans.read_plan({**FIRST, "loss": spec.name}).own_loss == f"{path}:gap"
+        assert request_plan.read_plan({**FIRST, "loss": spec.name}).own_loss == f"{path}:gap"
     finally:
         del LOSSES[spec.name]
 
@@ -119,7 +125,7 @@ def test_a_file_is_handed_in_and_read_by_its_token(uploads):
     rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(20))
     found = hand_in(f"sentence1,sentence2,score\n{rows}")
     assert found["used"] == 20
-    assert training_plans.read_plan(request_for(source="file", **found_in(found))).data.file == str(
+    assert request_plan.read_plan(request_for(source="file", **found_in(found))).data.file == str(
         uploads / found["file"]
     )
     checked = check({"plan": request_for(source="file", **found_in(found))})
@@ -139,15 +145,13 @@ def test_the_encoding_of_a_file_is_reported_and_can_be_chosen(uploads):
     known = {**found_in(found), "encoding": "Windows-1251"}
     assert describe(known)["encoding"] == "Windows-1251"
     for encoding in ("", "cp1251"):
-        plan = training_plans.read_plan(
-            request_for(source="file", **{**known, "encoding": encoding})
-        )
+        plan = request_plan.read_plan(request_for(source="file", **{**known, "encoding": encoding}))
         assert plan.data.encoding == encoding
         sentences = {first for first, _, _ in data.read(plan).train}
         assert any(first.startswith("Чай") for first in sentences) == (encoding == "")
     on = {**known, "columns": {}}
-    assert training_plans.uploaded_pairs({**on, "encoding": ""}).pairs[0][0] == "Чай 0 ещё горячий."
-    assert training_plans.uploaded_pairs(on).pairs[0][0] != "Чай 0 ещё горячий."
+    assert uploaded_file.uploaded_pairs({**on, "encoding": ""}).pairs[0][0] == "Чай 0 ещё горячий."
+    assert uploaded_file.uploaded_pairs(on).pairs[0][0] != "Чай 0 ещё горячий."
     few = base64.b64encode("sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r")).decode()
     unclear = hand({"name": "few.csv", "content": few})
     assert unclear["problem"]["key"] == "problem.file_encoding"
@@ -222,7 +226,7 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
     runs = Runs(tmp_path)
     monkeypatch.setattr(requests, "runs", lambda: runs)
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
-    run = runs.prepare(training_plans.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+    run = runs.prepare(request_plan.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
     run.take_ticket(os.getpid())
 
     def read(*_):
@@ -241,7 +245,7 @@ def test_downloads_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     monkeypatch.setattr(requests, "runs", lambda: runs)
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
-    run = runs.prepare(training_plans.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+    run = runs.prepare(request_plan.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
     run.take_ticket(os.getpid())
     run.model.mkdir()
     (run.model / "modules.json").write_text("[]")

@@ -5,22 +5,15 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.training import data, published_experiment
-from lossprism.explorer.lab.training.trainer_inputs import examples
-from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.limits import PACES
-from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import practice_pairs
-from lossprism.explorer.web.pages.finetune import plan_check as checking
-from lossprism.explorer.web.pages.finetune import training_plans
+from lossprism.explorer.web.pages.finetune import request_plan
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.combined_loss_names import RECIPES
 from tests.unit.web.pages.finetune_plans import FIRST, check, hand, request_for
@@ -46,49 +39,6 @@ def test_a_space_says_its_bounds_before_the_start(monkeypatch):
     assert refused["key"] == "problem.training_shared_length"
 
 
-@pytest.fixture
-def machine(monkeypatch):
-    """A machine on which no run is under way, and how often its trial steps were timed."""
-    state = SimpleNamespace(busy=False, trials=[])
-
-    def timed(plan, device, is_needed):
-        state.trials.append(plan)
-        return dict.fromkeys(checking.PACE, 0.5) if is_needed() else None
-
-    monkeypatch.setattr(checking, "estimate", timed)
-    monkeypatch.setattr(checking, "_paces", Cache(PACES))
-    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu", remaining_runs=lambda: None)
-    monkeypatch.setattr(checking, "runs", lambda: fake)
-    return state
-
-
-def test_trial_steps_are_timed_once_for_all_who_ask(machine):
-    first = checking.estimate_pace({"plan": FIRST})
-    assert first.seconds_per_step == 0.5
-    assert checking.estimate_pace({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
-    assert checking.estimate_pace({"plan": {**FIRST, "parameters": {"scale": 9}}}) == first
-    assert len(machine.trials) == 1
-    checking.estimate_pace({"plan": {**FIRST, "batch_size": 64}})
-    assert len(machine.trials) == 2
-    mining = {**FIRST, "loss": "triplet", "parameters": {"mining": "hard"}}
-    checking.estimate_pace({"plan": mining})
-    checking.estimate_pace({"plan": {**mining, "parameters": {"mining": "all"}}})
-    assert len(machine.trials) == 4
-
-
-def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
-    plan = training_plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
-    runs = published_experiment.experiment(plan)
-    found = check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
-    count = examples(runs[0], data.read(plan).material)
-    assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))
-    assert found["refused"] is None
-    checking.estimate_pace({"plan": FIRST, "repetition": True})
-    (tried,) = machine.trials
-    assert (tried.kind, tried.encoder, tried.loss) == ("cross", runs[0].encoder, runs[0].loss)
-    assert (len(checking._paces), found["pace"] in checking._paces) == (1, True)
-
-
 def test_the_reason_against_repeating_the_experiment_is_shown_before():
     alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
     link = Scenario(data=Data(source="table", rows=alike)).to_link()
@@ -102,7 +52,7 @@ def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     scenario = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
     found = check({"plan": request_for(source="link", link=scenario.to_link())})["of_scene"]
     plan = {**request_for(source="link", link=scenario.to_link()), **found}
-    taken = training_plans.read_plan(plan)
+    taken = request_plan.read_plan(plan)
     assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
     assert (taken.threshold, taken.extra_negatives) == (3.0, False)
     assert taken.label_range == (1, 5)
@@ -121,7 +71,7 @@ def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
     chosen = request_for(source="link", link=scenario.to_link())
     found = check({"plan": chosen})["of_scene"]
     taken = {**chosen, **found}
-    plan = training_plans.read_plan(taken)
+    plan = request_plan.read_plan(taken)
     assert (plan.guide, plan.teacher_model) == (EMBEDDED, EMBEDDED)
     checked = check({"plan": taken})
     assert (checked["refused"], checked["losses"]["margin_mse"]) == (None, None)
@@ -155,35 +105,6 @@ def test_unread_vectors_of_a_guide_are_reported():
         scenario = Scenario(data=Data(source="table", rows=typed, guided=guided), loss="gist")
         linked = check({"plan": request_for(source="link", link=scenario.to_link())})
         assert linked["guide_unread"] is bool(guided)
-
-
-def test_only_the_last_times_are_kept(machine, monkeypatch):
-    monkeypatch.setattr(checking, "_paces", Cache(2))
-    for size in (8, 16, 32):
-        checking.estimate_pace({"plan": {**FIRST, "batch_size": size}})
-    checking.estimate_pace({"plan": {**FIRST, "batch_size": 32}})
-    assert (len(checking._paces), len(machine.trials)) == (2, 3)
-    checking.estimate_pace({"plan": {**FIRST, "batch_size": 8}})
-    assert len(machine.trials) == 4
-
-
-def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
-    machine.busy = True
-    assert checking.estimate_pace({"plan": FIRST}) == checking.Pace()
-    machine.busy = False
-    with checking._trial:
-        assert checking.estimate_pace({"plan": FIRST}) == checking.Pace()
-    assert machine.trials == []
-
-
-def test_a_trial_gives_way_to_a_run_and_to_a_changed_plan(machine):
-    assert checking._no_run_trains()
-    machine.busy = True
-    assert not checking._no_run_trains()
-    with jobs.job("mine"):
-        jobs.cancel("mine")
-        with pytest.raises(jobs.Cancelled):
-            checking._no_run_trains()
 
 
 def test_the_sample_goes_from_the_highest_label_to_the_lowest():

@@ -1,99 +1,21 @@
-"""Plans sent by the Fine-tune page, with their data found on the server."""
+"""A file that is uploaded whole for a plan of training: its columns, its encoding, its pairs."""
 
-import dataclasses
-import inspect
 from dataclasses import dataclass
 from typing import cast
 
-from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training import new_file_evaluation
-from lossprism.explorer.lab.training.data import data_of_scenario
 from lossprism.explorer.lab.training.pair_sources import held_out_of
-from lossprism.explorer.lab.training.plan import RANGES, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.plan import RANGES, TrainingData
 from lossprism.explorer.runtime import uploads
-from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json, as_answer
-from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
+from lossprism.explorer.runtime.response_types import as_answer
+from lossprism.explorer.runtime.validation import invalid_value, of_type
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
-from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.text_encodings import offered, previews
 from lossprism.explorer.web.page_requests import Nothing
-from lossprism.losses import LOSSES
-
-# What a plan of the page says of its data, by source; the rest stays with the page. Files are
-# named by the digest of an upload, so that nobody reads another file of this computer.
-SHARED = ("held_out_share", "augment", "most")
-ENTRIES = {
-    "practice": (),
-    "link": (),
-    "example": ("example",),
-    "file": (
-        "file",
-        "name",
-        "columns",
-        "encoding",
-        "alternatives",
-        "held_out_file",
-        "held_out_name",
-    ),
-    "hub": ("hub", "split"),
-}
-
-
-def read_plan(chosen: object) -> TrainingPlan:
-    """The plan that the page sends, with its data found on the server."""
-    if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
-        raise invalid_value("plan", chosen)
-    plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
-    if not str(plan.get("encoder", EMBEDDED)).strip():
-        raise Problem("training_no_encoder", about="encoder")
-    spec = LOSSES.get(str(plan.get("loss")))
-    if spec and spec.group == "own":
-        plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
-    new_plan = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
-    return dataclasses.replace(new_plan, data=_found(new_plan.data, chosen["data"]))
-
-
-def _shared(sent: dict) -> Json:
-    source = one_of(tuple(ENTRIES))(sent.get("source"), "data.source")
-    names = (*SHARED, *ENTRIES[source])
-    return {name: sent[name] for name in names if name in sent}
-
-
-def _found(known: TrainingData, sent: dict) -> TrainingData:
-    where = sent["source"]
-    if where == "practice":
-        name = one_of(tuple(PRACTICE))(sent.get("practice"), "data.practice")
-        rows = tuple((first, second, typed(label)) for first, second, label in practice_pairs(name))
-        return dataclasses.replace(known, source="rows", name=name, rows=rows)
-    if where == "link":
-        linked = data_of_scenario(scenario_of(sent).data)
-        taken = {"name": linked.name, "rows": linked.rows, "teacher": linked.teacher}
-        return dataclasses.replace(known, source="rows", **taken)
-    if where == "file":
-        files = {"file": _uploaded(known.file, "file")}
-        if known.held_out_file:
-            files["held_out_file"] = _uploaded(known.held_out_file, "held_out_file")
-        return dataclasses.replace(known, source="file", **files)
-    if where == "hub" and not known.hub.strip():
-        raise Problem("training_no_hub_id", about="unfilled")
-    return dataclasses.replace(known, source=where)
-
-
-def scenario_of(sent: dict) -> Scenario:
-    """Return the scenario of a link of the Explore page."""
-    link = str(sent.get("link", "")).strip()
-    if not link:
-        raise Problem("training_no_link", about="unfilled")
-    return Scenario.from_link(link)
-
-
-# Uploads
 
 
 @dataclass(frozen=True)
@@ -131,7 +53,7 @@ class UploadUndecided(Encoded):
     chosen: dict[str, str]
 
 
-def _uploaded(token: str, where: str) -> str:
+def uploaded_path(token: str, where: str) -> str:
     """The path of an upload, by the digest of its content."""
     if not token:
         raise Problem("training_no_file", about="unfilled")
@@ -148,7 +70,7 @@ def uploaded_pairs(chosen: object) -> new_file_evaluation.Unseen:
     if not isinstance(chosen, dict) or not isinstance(chosen.get("columns") or {}, dict):
         raise invalid_value("on", chosen)
     columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
-    path = _uploaded(str(chosen.get("file") or ""), "file")
+    path = uploaded_path(str(chosen.get("file") or ""), "file")
     encoding = str(chosen.get("encoding") or "")
     return new_file_evaluation.read(path, uploads.name_in(chosen), columns, encoding)
 
@@ -165,7 +87,7 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
     """{file: token, name, columns?, encoding?, held_out?} → its columns, which of them serve, how
     many pairs it has. One that is `held_out` is read as a training on the columns reads it."""
     token, name = str(request.get("file")), uploads.name_in(request)
-    path = _uploaded(token, "file")
+    path = uploaded_path(token, "file")
     chosen = of_type(dict)(request.get("columns") or {}, "columns")
     columns = {str(role): str(column) for role, column in chosen.items()}
     encoding, content = str(request.get("encoding") or ""), uploads.read(token, name)
