@@ -19,7 +19,10 @@ from lossprism.explorer.web import page_html
 FRAME = page_html.FILES["widget/frame.js"].decode()  # the module that anywidget runs
 VIEW, VIEW_STYLE = "widget/view.js", "widget/view.css"  # what the document runs
 KATEX_STYLE = "kit/vendor/katex/katex.min.css"
-STYLES = ("palette", "reset", "theme", "controls", "figures", "matrix", "tables")
+STYLES = (
+    *("palette", "reset", "theme", "controls"),
+    *("head_and_metrics", "problems_and_remarks", "matrix", "tables"),
+)
 # The beginnings of the keys of what the view says.
 TOPICS = ("ui.", "facet.", "legend.", "order.", "axis.", "math.", "figure.", "figure_text.")
 _ADDRESS = re.compile(r"url\(\"?([^)\"]+\.woff2)\"?\)")
