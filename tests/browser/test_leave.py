@@ -4,7 +4,6 @@ keyboard, in both languages."""
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -42,9 +41,9 @@ def server_with_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
     models = {f"stranger/model-{locale}": root / "model" for locale in ALLOW}  # none cached before
     shelf = models, {"stranger/set": root / "set"}
     with hub.serving(*shelf, REQUESTED) as address, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_ENDPOINT", address)  # which is read as the libraries are loaded
+        patch.setenv("HF_ENDPOINT", address)
         patch.setenv("HF_HOME", str(root / "home"))
-        with Server(root, python=sys.executable) as running:
+        with Server(root) as running:
             yield running
 
 

@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import functools
 import gc
+import importlib
 import json
 import os
 import random
@@ -19,7 +20,7 @@ import socket
 import sys
 import threading
 import traceback
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -28,12 +29,18 @@ LIBRARIES = (
     *("torch", "scipy.stats", "sklearn.metrics", "pandas", "transformers", "datasets", "peft"),
     *("sentence_transformers", "sentence_transformers.cross_encoder", "gradio"),
 )
+# They read the hub's address and folders from the environment as they are loaded.
+OF_THE_HUB = ("huggingface_hub.constants", "datasets.config")
+
+
+def of_the_hub(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith("HF_")}
 
 
 def load() -> None:
     """Import what takes long; no thread may be running when it is forked."""
     for name in LIBRARIES:
-        import_module(name)
+        importlib.import_module(name)
     import jinja2
     import sentence_transformers
 
@@ -118,8 +125,12 @@ def work(arguments: list[str], cwd: str, environment: dict[str, str], pid: int, 
     """Run what Python was asked to run, as the main module."""
     os.setsid()
     os.chdir(cwd)
+    hub = of_the_hub(os.environ)
     os.environ.clear()
     os.environ.update(environment)
+    if of_the_hub(environment) != hub:
+        for name in OF_THE_HUB:
+            importlib.reload(sys.modules[name])
     random.seed()
     os.getpid = lambda: pid  # that by which the others know this process
     sys.executable = python

@@ -7,20 +7,18 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from lossprism.explorer.sources.encoders import EMBEDDED
-from tests import hub
+from tests import hub, warm
 from tests.sentences import pattern_of
 from tests.tiny import save_bert, static_model
 from tests.unit.lab.training.conftest import corpus
 
 pytestmark = pytest.mark.thorough
 
-PYTHON = sys.executable  # what the hub is called is read as the libraries are loaded
 ROOT = Path(__file__).resolve().parents[3]
 HEADS = ("sentence1", "sentence2", "score")
 
@@ -78,7 +76,7 @@ def run_scripts(shelf, folder, codes, without_hub):
         own = {"HF_ENDPOINT": address, "HF_HOME": str(folder / "home"), **waits}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": complaints}
         with subprocess.Popen(
-            [PYTHON, "-c", PATIENT], cwd=ROOT, env={**kept, **own}, text=True, **pipes
+            [warm.python(), "-c", PATIENT], cwd=ROOT, env={**kept, **own}, text=True, **pipes
         ) as process:
 
             def answer(code):
