@@ -1,5 +1,5 @@
-"""How a page that tests hand on to one another is opened, and brought back to its first
-scenario."""
+"""How a page that tests hand on to one another is opened, led to another scenario, and brought back
+to its first one."""
 
 from __future__ import annotations
 
@@ -43,3 +43,13 @@ def way_by_address(
         )
 
     return Way(path or name, name, opened, back, whole=False)
+
+
+def led(page: Page, name: str, scenario: str, complete: str) -> Page:
+    """The page of this name that is open, led to the place of another address."""
+    page.evaluate("scenario => { location.hash = scenario; }", scenario)
+    page.wait_for_function(
+        f"text => window.lossprism.page('{name}').history.text === text && {complete}",
+        arg=scenario,
+    )
+    return page

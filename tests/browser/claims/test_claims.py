@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -12,8 +12,10 @@ from playwright.sync_api import Locator, Page, expect
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.registry import claims, claims_about, verdicts
 from lossprism.explorer.locale import say
+from tests.browser.conftest import Contexts, HandedOn, handing
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.browser.ways import led, way_by_address
 
 pytestmark = pytest.mark.browser
 
@@ -24,21 +26,33 @@ TRAIN_S = 120
 ROWS = (("A cat.", "A kitten.", "1"), ("A bird.", "The sun.", "0"), ("Rain.", "Snow.", "1"))
 
 
-def opened(page: Page, server: Server, link: str = "") -> Page:
-    page.goto("about:blank")  # an address that differs after the # alone opens nothing anew
-    page.goto(f"{server.address}/learn/claims{link}", wait_until="domcontentloaded")
+def opened(page: Page, address: str, link: str = "") -> Page:
+    page.goto(f"{address}/learn/claims{link}", wait_until="domcontentloaded")
     page.wait_for_function(DRAWN)
     return page
+
+
+@pytest.fixture(scope="session")
+def handed_on_claims(contexts: Contexts, server: Server) -> HandedOn:
+    return HandedOn(contexts, server, way_by_address("claims", opened, DRAWN, "learn/claims"))
+
+
+@pytest.fixture
+def page(handed_on_claims: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page of claims, opened."""
+    with handing(handed_on_claims, request) as page:
+        yield page
+
+
+def at_place(page: Page, scenario: str) -> Page:
+    return led(page, "claims", scenario, DRAWN)
 
 
 def numbers(page: Page) -> Locator:
     return page.locator(".lp-claim-sides b")
 
 
-def test_the_first_screen_holds_a_claim_its_verdict_and_its_curves(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_the_first_screen_holds_a_claim_its_verdict_and_its_curves(page: Page) -> None:
     for language in ("en", "zh"):
         expect(page.locator("h1")).to_have_text(say(language, "claims.S1-39.claim"))
         expect(page.locator(".lp-claim-verdict").first).to_have_text(
@@ -51,8 +65,7 @@ def test_the_first_screen_holds_a_claim_its_verdict_and_its_curves(
         page.click("#lp-language")
 
 
-def test_claims_are_walked_chosen_and_linked(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened(new_page(), server)
+def test_claims_are_walked_chosen_and_linked(page: Page) -> None:
     heading, names = page.locator("h1"), list(claims())
     place = names.index("S1-39")
     page.get_by_role("button", name=say("en", "claims.next")).click()
@@ -88,7 +101,7 @@ CUT_OFF = """() => [...document.querySelectorAll(".lp-claim-part .lp-scroll")]
 def test_every_claim_fits_a_phone_and_says_all_its_words(
     new_page: Callable[..., Page], server: Server
 ) -> None:
-    page = opened(new_page(width=390, height=844, locale="zh-CN"), server)
+    page = opened(new_page(width=390, height=844, locale="zh-CN"), server.address)
     for name in claims():
         page.select_option("#lp-claim", name)
         page.wait_for_function(f"{DRAWN} && !{PAGE}.newest.flying")
@@ -135,12 +148,10 @@ def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(
     expect(link).to_have_attribute("href", re.compile(r"claim=S1-7&scale=14\.2857&"))
 
 
-def test_a_batch_without_a_comparison_has_its_remark(
-    new_page: Callable[..., Page], server: Server
-) -> None:
+def test_a_batch_without_a_comparison_has_its_remark(page: Page) -> None:
     alike = tuple((first, second, "1") for first, second, _ in ROWS)
     scenario = Scenario(data=Data(source="table", rows=alike), loss="info_nce").to_link()
-    page = opened(new_page(), server, f"#claim=S1-39&scene={scenario}")
+    at_place(page, f"claim=S1-39&scene={scenario}")
     expect(page.get_by_text(say("en", "claims.nothing_here"))).to_be_visible()
     page.get_by_text(say("en", "claims.own"), exact=True).click()
     expect(page.locator(".lp-claim-part").first).to_be_visible()
@@ -149,7 +160,7 @@ def test_a_batch_without_a_comparison_has_its_remark(
 def test_curves_are_saved_and_the_page_stands_alone_in_a_frame(
     new_page: Callable[..., Page], server: Server
 ) -> None:
-    page = opened(new_page(), server, "?embed#claim=S1-19")
+    page = opened(new_page(), server.address, "?embed#claim=S1-19")
     expect(page.locator("#claims-header")).to_be_hidden()
     page.get_by_text(say("en", "ui.save_figure"), exact=True).click()
     with page.expect_download() as taken:
@@ -160,8 +171,8 @@ def test_curves_are_saved_and_the_page_stands_alone_in_a_frame(
 
 
 @pytest.mark.trains
-def test_a_training_is_started_and_cancelled(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened(new_page(), server, "#claim=S1-33")
+def test_a_training_is_started_and_cancelled(page: Page) -> None:
+    at_place(page, "claim=S1-33")
     status = page.locator(".lp-claim-training [role=status]")
     expect(status).to_have_text(say("en", "claims.train_about"))
     page.get_by_role("button", name=say("en", "claims.train")).click()

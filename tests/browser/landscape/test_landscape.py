@@ -3,13 +3,16 @@ lesson."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
+from tests.browser.conftest import Contexts, HandedOn, handing
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.browser.ways import led, way_by_address
 from tests.sentences import wording
 
 DRAWN = (
@@ -33,14 +36,25 @@ MOVES = """async (moves) => {
 }"""
 
 
-def opened(page: Page, server: Server, link: str = "") -> Page:
-    page.goto(f"{server.address}/learn/landscape{link}", wait_until="domcontentloaded")
+def opened(page: Page, address: str) -> None:
+    page.goto(f"{address}/learn/landscape", wait_until="domcontentloaded")
     page.wait_for_function(DRAWN)
-    return page
 
 
-def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened(new_page(), server)
+@pytest.fixture(scope="session")
+def handed_on_landscape(contexts: Contexts, server: Server) -> HandedOn:
+    way = way_by_address("landscape", opened, DRAWN, "learn/landscape")
+    return HandedOn(contexts, server, way)
+
+
+@pytest.fixture
+def page(handed_on_landscape: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The landscape, opened."""
+    with handing(handed_on_landscape, request) as page:
+        yield page
+
+
+def test_a_landscape_is_walked(page: Page) -> None:
     expect(page).to_have_title("Landscape · Circle, self-paced vs CoSENT · LossPrism")
     words, controls = words_and_controls(page)
     assert (words <= MOST_WORDS, controls <= MOST_CONTROLS) == (True, True), (words, controls)
@@ -50,7 +64,7 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
 
     # The whole range of the lever is there: what follows the hand waits for no answer.
     requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    page.once("request", lambda request: requests.append(request.url))
     lever = page.locator(".lp-landscape-lever input")
     lever.focus()
     for _ in range(6):
@@ -83,10 +97,7 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
     assert drawn.count('class="curve"') > 10
 
 
-def test_the_lever_is_followed_20_times_a_second(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server)
+def test_the_lever_is_followed_20_times_a_second(page: Page) -> None:
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})  # whatever else is running
 
@@ -101,10 +112,10 @@ def test_the_lever_is_followed_20_times_a_second(
     assert 1000 * (processor_s() - before) / moves <= REPAINT_MS
 
 
-def test_another_loss_another_batch_and_the_surface(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server, "?lang=zh#1=circle&1.positive_margin=0.3&2=list_net")
+def test_another_loss_another_batch_and_the_surface(page: Page, server: Server) -> None:
+    led(page, "landscape", "1=circle&1.positive_margin=0.3&2=list_net", DRAWN)
+    page.click("#lp-language")
+    page.wait_for_function("document.documentElement.lang.startsWith('zh')")
     notes = page.locator(".lp-landscape-sides .lp-note")
     expect(notes.nth(0)).to_contain_text("0.3")
     expect(notes.nth(1)).to_have_text("")
@@ -122,14 +133,13 @@ def test_another_loss_another_batch_and_the_surface(
     # A missing batch is reported until there is one, whatever else is answered.
     problem = page.locator(".lp-problem")
     page.goto(f"{server.address}/learn/landscape?lang=en#example=nothing")
-    page.reload(wait_until="domcontentloaded")
     expect(page.locator(".lp-landscape-cuts .main-svg").first).to_be_attached()
     expect(problem).to_contain_text("nothing")
     page.select_option("#lp-batch", "nli_triplets")
     expect(problem).to_be_hidden()
 
     # A loss that two scores do not determine says so, and leaves the other as it is.
-    opened(page, server, "?lang=en#1=info_nce&2=cosent")
+    led(page, "landscape", "1=info_nce&2=cosent", DRAWN)
     expect(notes.nth(0)).to_contain_text("InfoNCE has no landscape")
     expect(notes.nth(1)).to_contain_text(wording("landscape.line"))
 

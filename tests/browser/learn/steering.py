@@ -1,4 +1,4 @@
-"""How the Map and the Sphere are opened, and led to the place of another address."""
+"""How the Map and the Sphere are opened."""
 
 from __future__ import annotations
 
@@ -19,13 +19,3 @@ def open_map(page: Page, address: str) -> None:
 def open_sphere(page: Page, address: str) -> None:
     page.goto(f"{address}/learn/sphere", wait_until="domcontentloaded")
     page.wait_for_function(FILMED)
-
-
-def led(page: Page, name: str, scenario: str, complete: str) -> Page:
-    """The page of this name that is open, led to the place of another address."""
-    page.evaluate("scenario => { location.hash = scenario; }", scenario)
-    page.wait_for_function(
-        f"text => window.lossprism.page('{name}').history.text === text && {complete}",
-        arg=scenario,
-    )
-    return page

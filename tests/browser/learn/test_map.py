@@ -19,8 +19,9 @@ from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.learn.steering import MAP_DRAWN as DRAWN
-from tests.browser.learn.steering import led, open_map
+from tests.browser.learn.steering import open_map
 from tests.browser.serving import Server
+from tests.browser.ways import led
 from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser

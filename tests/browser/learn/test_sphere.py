@@ -12,9 +12,10 @@ from lossprism.explorer.lab.sphere.presets import PRESETS
 from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
-from tests.browser.learn.steering import FILMED, led, open_sphere
+from tests.browser.learn.steering import FILMED, open_sphere
 from tests.browser.reading import TWO_FRAMES
 from tests.browser.serving import Server
+from tests.browser.ways import led
 from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
