@@ -277,7 +277,7 @@ def serve(chosen: argparse.Namespace) -> int:
         address = f"{address}/#{batches[-1].scenario.to_link()}"
     status = 0
     try:
-        with browser_window.shown(browser, address, stopped.set) if browser else nullcontext():
+        with browser_window.app_window(browser, address, stopped.set) if browser else nullcontext():
             if deployment_policy().opens_browser and not (browser or chosen.no_browser):
                 import webbrowser
 

@@ -24,7 +24,7 @@ from lossprism.explorer.sources.encoders.saved_batch import (
     SavedBatchEncoder,
     cells_of_pairs,
     find_saved_batch,
-    named,
+    texts_of_cells,
 )
 from lossprism.losses import LOSSES, Parameter
 from lossprism.losses.sentence_transformers.saved_batch import (
@@ -208,7 +208,7 @@ def _rules(batch: SavedBatch) -> Rules:
 
 
 def _rows(batch: SavedBatch) -> tuple[Row, ...]:
-    texts = named(batch)
+    texts = texts_of_cells(batch)
     if len(batch.columns) == 1:
         return tuple(_chains(batch, texts))
     return tuple(

@@ -60,7 +60,7 @@ def find_browser() -> str:
 
 
 @contextlib.contextmanager
-def shown(browser: str, address: str, when_closed: Callable[[], object]) -> Iterator[None]:
+def app_window(browser: str, address: str, when_closed: Callable[[], object]) -> Iterator[None]:
     """Show this address in a window while the body runs, and call `when_closed` when it closes.
 
     Raises OSError if the browser cannot be started or fails, as without a screen.

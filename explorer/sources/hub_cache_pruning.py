@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.limits import MIB
 
 Kind = Literal["model", "dataset"]
 KINDS: tuple[Kind, ...] = ("model", "dataset")
-MARK = ".lossprism"
+MARK_FILE = ".lossprism"
 PREPARED = "prepared"  # of a dataset, what is made of its files
 _LEAVING = ".leaving-"
 _UNFINISHED = "*.incomplete"
@@ -29,25 +29,25 @@ UNFINISHED_S = 3600.0  # no download takes as long
 _lock = threading.Lock()
 
 
-def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
-    """A hosted page is about to fetch so many bytes: what was not used for longest leaves before
-    they come. The folder of the repository, None at home."""
+def prepare_download(kind: Kind, repo: str, size: int = 0) -> Path | None:
+    """Make room on a hosted page for a download of so many bytes, before it begins: delete what was
+    not used for longest. Return the folder of the repository, None at home."""
     if not deployment_policy().has_budgets:
         return None
     folder = _folder(kind, repo)
     if not folder.exists():
         folder.mkdir(parents=True)
-        (folder / MARK).touch()
-    used(kind, repo)
+        (folder / MARK_FILE).touch()
+    mark_used(kind, repo)
     prune(kind, size)
     return folder
 
 
-def used(kind: Kind, repo: str) -> None:
+def mark_used(kind: Kind, repo: str) -> None:
     """Mark a download of a hosted page as used now."""
     if deployment_policy().has_budgets:
         try:
-            os.utime(_folder(kind, repo) / MARK)
+            os.utime(_folder(kind, repo) / MARK_FILE)
         except FileNotFoundError:  # it was there before, or has left
             return
 
@@ -97,7 +97,7 @@ def _marked(kind: Kind) -> list[Path]:
 
 
 def _marks(kind: Kind) -> Iterator[Path]:
-    yield from _root().glob(f"{kind}s--*/{MARK}")
+    yield from _root().glob(f"{kind}s--*/{MARK_FILE}")
 
 
 def _size(folder: Path) -> int:

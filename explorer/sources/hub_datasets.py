@@ -29,11 +29,13 @@ _AHEAD = 1024  # rows that may wait to be written
 _END = object()
 
 
-def named(hub: str) -> tuple[str, str | None]:
-    """The id of the repository, and of its subset where one is named.
+def repository_and_subset(hub: str) -> tuple[str, str | None]:
+    """Return the id of the repository, and of its subset where one is named.
 
-    >>> named("sentence-transformers/all-nli:triplet"), named(" mteb/stsb ")
-    (('sentence-transformers/all-nli', 'triplet'), ('mteb/stsb', None))
+    >>> repository_and_subset("sentence-transformers/all-nli:triplet")
+    ('sentence-transformers/all-nli', 'triplet')
+    >>> repository_and_subset(" mteb/stsb ")
+    ('mteb/stsb', None)
 
     Raises Problem for a path on another computer.
     """
@@ -48,10 +50,10 @@ def consent_name(hub: str) -> str:
     >>> consent_name("sentence-transformers/all-nli:triplet")
     'datasets/sentence-transformers/all-nli'
     """
-    return f"datasets/{named(hub)[0]}"
+    return f"datasets/{repository_and_subset(hub)[0]}"
 
 
-def about(hub: str) -> DatasetInfo:
+def dataset_info(hub: str) -> DatasetInfo:
     """Ask the hub about a dataset. `problems_of` turns a failure into a Problem.
 
     Raises Problem, before any request, without permission.
@@ -59,7 +61,9 @@ def about(hub: str) -> DatasetInfo:
     require_consent(consent_name(hub), "hub_set_leave")
     options: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": True}
     api = hub_client()
-    return within_seconds(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **options))
+    return within_seconds(
+        limits.HUB_S + 1, lambda: api.dataset_info(repository_and_subset(hub)[0], **options)
+    )
 
 
 @contextlib.contextmanager
@@ -95,7 +99,7 @@ def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
     lines: list[bytes] = []
     size = 0
     with problems_of(hub):
-        about(hub)
+        dataset_info(hub)
         for row in _streamed(hub, split, most, lambda: report("fetching", len(lines), most)):
             line = json.dumps(row, ensure_ascii=False, default=str)
             lines.append(line.encode("utf-8", "surrogatepass"))
@@ -155,7 +159,7 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
         from datasets import disable_progress_bars, load_dataset
 
         disable_progress_bars()
-        repo, subset = named(hub)
+        repo, subset = repository_and_subset(hub)
         rows_of_set = load_dataset(repo, subset, split=split, token=hub_token(), streaming=True)
         if (
             rows_of_set.features is not None

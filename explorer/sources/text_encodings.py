@@ -47,7 +47,7 @@ def decode(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
     return text.replace("\ufeff", ""), used
 
 
-def named(encoding: str) -> str:
+def known_encoding(encoding: str) -> str:
     """Return one of ENCODINGS, by any of its names. Raises Problem."""
     for one in ENCODINGS:
         if one.casefold() == encoding.casefold():
@@ -66,8 +66,10 @@ def named(encoding: str) -> str:
     )
 
 
-def offered(content: Callable[[], bytes], encoding: str, chosen: str = "") -> list[tuple[str, str]]:
-    """Return `previews` of a file that was read as `found`, where only its letters or the user
+def encoding_choices(
+    content: Callable[[], bytes], encoding: str, chosen: str = ""
+) -> list[tuple[str, str]]:
+    """Return `previews` of a file that was read in `encoding`, where only its letters or the user
     (`chosen`) determined that; nothing where the bytes themselves do."""
     return (
         previews(content())
@@ -96,7 +98,7 @@ def previews(data: bytes) -> list[tuple[str, str]]:
 
 
 def _decode_chosen(data: bytes, name: str, encoding: str) -> tuple[str, str]:
-    chosen = named(encoding)
+    chosen = known_encoding(encoding)
     if chosen in ("UTF-16", "UTF-32") and not data.startswith(
         (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe")
     ):

@@ -16,7 +16,7 @@ from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.hub_datasets import first_rows, named
+from lossprism.explorer.sources.hub_datasets import first_rows, repository_and_subset
 from lossprism.explorer.sources.local_datasets import content_of_table
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.parquet import is_parquet
@@ -129,7 +129,7 @@ def hub_content(hub: str, split: str, rows: int, report: Report) -> tuple[bytes,
     if not least <= rows <= top:
         raise Problem("hub_set_count", value=rows, least=least, most=top)
     split = split.strip() or "train"
-    repo, subset = named(hub)
+    repo, subset = repository_and_subset(hub)
     parts = filter(None, (repo.rpartition("/")[2], subset, split))
     return first_rows(hub.strip(), split, rows, report), f"{'-'.join(parts)}.jsonl"
 

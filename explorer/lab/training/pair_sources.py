@@ -105,10 +105,10 @@ def _from_hub(data: TrainingData) -> Origin:
     from datasets import disable_progress_bars, load_dataset
 
     disable_progress_bars()
-    repo, subset = hub_datasets.named(data.hub)
+    repo, subset = hub_datasets.repository_and_subset(data.hub)
     with hub_datasets.problems_of(data.hub):
-        whole = hub_datasets.size_within_limits(data.hub, hub_datasets.about(data.hub))
-        folder = hub_cache_pruning.begin("dataset", repo, whole)
+        whole = hub_datasets.size_within_limits(data.hub, hub_datasets.dataset_info(data.hub))
+        folder = hub_cache_pruning.prepare_download("dataset", repo, whole)
         prepared = folder and str(folder / hub_cache_pruning.PREPARED)
         rows = load_dataset(repo, subset, split=data.split, token=hub_token(), cache_dir=prepared)
     if len(rows) > data.most:

@@ -100,7 +100,7 @@ def _from_cache(name: str, model_id: str) -> ModelFolder | None:
         model_folder = model_in(name, Path(snapshot_download(model_id, local_files_only=True)))
     except (OSError, ValueError):  # not there, or only in part (Problem is a ValueError)
         return None
-    hub_cache_pruning.used("model", model_id)
+    hub_cache_pruning.mark_used("model", model_id)
     return model_folder
 
 
@@ -137,7 +137,7 @@ def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> A
 def _download(api: HfApi, name: str, model_id: str, info: ModelInfo) -> ModelFolder:
     from huggingface_hub import snapshot_download
 
-    hub_cache_pruning.begin("model", model_id, _check_size(name, info.siblings or ()))
+    hub_cache_pruning.prepare_download("model", model_id, _check_size(name, info.siblings or ()))
     path = snapshot_download(
         model_id,
         revision=info.sha,

@@ -41,7 +41,7 @@ class SavedBatchEncoder(Encoder):
         batch = self.batch
         if not batch.columns:
             return super().encode(sentences, device)
-        where = {text: cell for cell, text in named(batch).items()}
+        where = {text: cell for cell, text in texts_of_cells(batch).items()}
         places = [where.get(sentence) for sentence in sentences]
         vectors = np.zeros((len(sentences), batch.columns[0].shape[1]), dtype=np.float32)
         for place, (sentence, cell) in enumerate(zip(sentences, places, strict=True)):
@@ -59,7 +59,7 @@ class SavedBatchEncoder(Encoder):
         batch = self.batch
         if batch.scores is None:
             return super().score(first, second, device)
-        texts = named(batch)
+        texts = texts_of_cells(batch)
         known = {
             (texts[one], texts[other]): float(score)
             for (one, other), score in zip(
@@ -97,7 +97,7 @@ def _read(path: Path, _written: int, _size: int) -> SavedBatch:
     return read(path)
 
 
-def named(batch: SavedBatch) -> dict[Cell, str]:
+def texts_of_cells(batch: SavedBatch) -> dict[Cell, str]:
     """Name each cell of the batch: its text, where that was kept.
 
     A text that stood before is distinguished from it by its row: a model that drops out units gives

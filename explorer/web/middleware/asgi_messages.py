@@ -21,13 +21,13 @@ def is_html(response: Mapping) -> bool:
 
 
 async def arrived(receive: Receive) -> list[Message]:
-    """Yield all messages of a request, or those until its sender left."""
-    came = [await receive()]
-    while came[-1]["type"] == "http.request" and came[-1].get("more_body"):
-        came.append(await receive())
-    return came
+    """Return all messages of a request, or those until its sender left."""
+    messages = [await receive()]
+    while messages[-1]["type"] == "http.request" and messages[-1].get("more_body"):
+        messages.append(await receive())
+    return messages
 
 
-def body_of(came: list[Message]) -> bytes:
+def body_of(messages: list[Message]) -> bytes:
     """Return the body in these messages."""
-    return b"".join(message.get("body", b"") for message in came)
+    return b"".join(message.get("body", b"") for message in messages)

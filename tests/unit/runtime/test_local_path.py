@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.runtime.local_path import is_inside, is_network_path, local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import encode, locate
-from lossprism.explorer.sources.hub_datasets import named
+from lossprism.explorer.sources.hub_datasets import repository_and_subset
 from lossprism.explorer.sources.pairs_from_tables import read_file
 
 NETWORK = [
@@ -56,7 +56,7 @@ DOORS = {
     "is a log": is_run,
     "kept batches": files_in,
     "scene file": lambda name: read_scenario(f"{name}/scene.json"),
-    "dataset": named,
+    "dataset": repository_and_subset,
     "table": read_file,
     "table of Doctor": content_of,
     "data of a training": lambda name: pairs_of(TrainingData(source="file", file=name)),

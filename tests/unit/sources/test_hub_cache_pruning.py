@@ -10,7 +10,12 @@ from huggingface_hub import constants
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.sources import hub_cache_pruning
-from lossprism.explorer.sources.hub_cache_pruning import MARK, begin, delete_expired, used
+from lossprism.explorer.sources.hub_cache_pruning import (
+    MARK_FILE,
+    delete_expired,
+    mark_used,
+    prepare_download,
+)
 
 MIB = 2**20
 
@@ -24,7 +29,7 @@ def root(tmp_path, monkeypatch):
 
 def fetched(kind: str, repo: str, mib: float = 0.1, ago: float = 0.0):
     """As the hub's client leaves it: a blob, and a link to it."""
-    folder = begin(kind, repo, int(mib * MIB))
+    folder = prepare_download(kind, repo, int(mib * MIB))
     (folder / "blobs").mkdir(exist_ok=True)
     (folder / "blobs" / "a").write_bytes(bytes(int(mib * MIB)))
     (folder / "snapshots").mkdir(exist_ok=True)
@@ -34,7 +39,7 @@ def fetched(kind: str, repo: str, mib: float = 0.1, ago: float = 0.0):
 
 
 def was(folder, ago: float) -> None:
-    os.utime(folder / MARK, (time.time() - ago,) * 2)
+    os.utime(folder / MARK_FILE, (time.time() - ago,) * 2)
 
 
 def there(root) -> set[str]:
@@ -46,8 +51,8 @@ def test_four_are_kept_and_the_oldest_unused_goes(root, kind):
     for number in range(4):
         fetched(kind, f"owner/{number}", ago=100 - number)
     other = fetched("dataset" if kind == "model" else "model", "owner/other", ago=1000)
-    used(kind, "owner/0")
-    begin(kind, "owner/new")
+    mark_used(kind, "owner/0")
+    prepare_download(kind, "owner/new")
     names = {f"{kind}s--owner--{name}" for name in ("0", "2", "3", "new")}
     assert there(root) == names | {other.name}
 
@@ -56,7 +61,7 @@ def test_no_more_bytes_are_kept_than_the_budget_says_with_what_comes(root, monke
     monkeypatch.setenv("LOSSPRISM_HUB_KEPT_MIB", "1")
     fetched("model", "owner/old", 0.4, ago=100)
     fetched("model", "owner/late", 0.4, ago=50)
-    begin("model", "owner/new", int(0.5 * MIB))  # 0.5 + 0.4, a link is no second file
+    prepare_download("model", "owner/new", int(0.5 * MIB))  # 0.5 + 0.4, a link is no second file
     assert there(root) == {"models--owner--late", "models--owner--new"}
     fetched("model", "owner/huge", 3)  # what is used stays, whatever the rest
     assert there(root) == {"models--owner--huge"}
@@ -66,13 +71,13 @@ def test_what_was_there_before_neither_leaves_nor_counts(root, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HUB_KEPT", "1")
     for number in range(3):
         (root / f"models--mine--{number}" / "snapshots").mkdir(parents=True)
-    begin("model", "mine/0")
-    used("model", "mine/1")
+    prepare_download("model", "mine/0")
+    mark_used("model", "mine/1")
     fetched("model", "owner/a", ago=10)
     fetched("model", "owner/b")
     delete_expired()
     assert there(root) == {*(f"models--mine--{n}" for n in range(3)), "models--owner--b"}
-    assert not (root / "models--mine--0" / MARK).exists()
+    assert not (root / "models--mine--0" / MARK_FILE).exists()
 
 
 def test_what_a_killed_process_left_goes(root, monkeypatch):
@@ -86,7 +91,7 @@ def test_what_a_killed_process_left_goes(root, monkeypatch):
     for number in range(3):  # begun, and then nothing came
         folder = root / f"models--owner--{number}"
         folder.mkdir()
-        (folder / MARK).touch()
+        (folder / MARK_FILE).touch()
         was(folder, 100 + number)
     delete_expired()
     assert there(root) == {"models--owner--half", "models--owner--0"}
@@ -101,7 +106,7 @@ def test_at_home_nothing_is_made_or_removed(root, monkeypatch):
     for number in range(9):
         (root / f"models--owner--{number}").mkdir()
     before = there(root)
-    assert begin("model", "owner/c", MIB) is None
-    used("model", "owner/b")
+    assert prepare_download("model", "owner/c", MIB) is None
+    mark_used("model", "owner/b")
     delete_expired()
     assert there(root) == before

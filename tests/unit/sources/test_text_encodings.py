@@ -9,7 +9,7 @@ import pytest
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import text_encodings
 from lossprism.explorer.sources.pairs_from_tables import read_table
-from lossprism.explorer.sources.text_encodings import ENCODINGS, decode, named, previews
+from lossprism.explorer.sources.text_encodings import ENCODINGS, decode, known_encoding, previews
 
 SENTENCES = {
     "ru": ("Чай ещё горячий, не обожгись.", "Мальчик играет на гитаре."),
@@ -109,14 +109,19 @@ def test_a_chosen_encoding_is_used():
     assert caught.value.values == {"name": "x.csv", "encoding": "UTF-8", "line": 2}
     for unknown in ("morse", "", "\0", "x" * 1000):
         with pytest.raises(Problem) as caught:
-            named(unknown)
+            known_encoding(unknown)
         assert caught.value.key == "problem.encoding_unknown"
 
 
 def test_every_encoding_is_named_by_itself_and_by_its_codec():
     for message, codec in ENCODINGS.items():
         assert codecs.lookup(codec)
-        assert named(message) == named(message.lower()) == named(codec) == message
+        assert (
+            known_encoding(message)
+            == known_encoding(message.lower())
+            == known_encoding(codec)
+            == message
+        )
 
 
 def test_previews_show_how_each_would_read():

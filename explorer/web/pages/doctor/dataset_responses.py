@@ -49,7 +49,7 @@ from lossprism.explorer.runtime.response_types import as_answer
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.text_encodings import offered
+from lossprism.explorer.sources.text_encodings import encoding_choices
 from lossprism.explorer.web.page_requests import started_once
 from lossprism.explorer.web.pages.doctor.data_source import Source
 from lossprism.explorer.web.pages.large.uploaded_file import (
@@ -303,7 +303,7 @@ def _class_file(table: ClassTable, source: Source) -> LargeFile:
     """Describe the reading of the table, as of a file of pairs."""
     return LargeFile(
         encoding=table.encoding,
-        encodings=offered(source.content, table.encoding, source.encoding),
+        encodings=encoding_choices(source.content, table.encoding, source.encoding),
         columns=table.named,
         chosen=table.columns,
         header=table.header,

@@ -18,7 +18,7 @@ from lossprism.explorer.sources.guide_vectors import EncodedVector, encoded_vect
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.text_encodings import offered, previews
+from lossprism.explorer.sources.text_encodings import encoding_choices, previews
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 from lossprism.losses.labels import label_range_of
 
@@ -102,7 +102,7 @@ def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
         notes=reading_notes(table),
         header=table.header,
         encoding=table.encoding,
-        encodings=offered(lambda: uploads.read(digest, name), table.encoding, encoding),
+        encodings=encoding_choices(lambda: uploads.read(digest, name), table.encoding, encoding),
     )
 
 
@@ -134,7 +134,7 @@ def _undecided(
             raise
         return FileUndecided(problem, digest, (), False, {}, "", previews(content))
     nothing: dict[str, str] = dict.fromkeys(("first", "second", "score"), "")
-    encodings = offered(lambda: content, grid.encoding, encoding)
+    encodings = encoding_choices(lambda: content, grid.encoding, encoding)
     known = (grid.columns, grid.header, nothing, grid.encoding, encodings)
     return FileUndecided(problem, digest, *known)
 

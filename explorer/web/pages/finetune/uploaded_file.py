@@ -14,7 +14,7 @@ from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.text_encodings import offered, previews
+from lossprism.explorer.sources.text_encodings import encoding_choices, previews
 from lossprism.explorer.web.page_requests import Nothing
 
 
@@ -108,7 +108,7 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
         grid = read_grid(content, name, None, encoding=encoding, chosen=columns.values())
         return UploadUndecided(
             encoding=grid.encoding,
-            encodings=offered(lambda: content, grid.encoding, encoding),
+            encodings=encoding_choices(lambda: content, grid.encoding, encoding),
             file=token,
             name=name,
             problem=problem,
@@ -118,7 +118,7 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
     return as_answer(
         Upload,
         table,
-        encodings=offered(lambda: content, table.encoding, encoding),
+        encodings=encoding_choices(lambda: content, table.encoding, encoding),
         file=token,
         name=name,
         columns=list(table.columns),

@@ -14,7 +14,7 @@ from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRI
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.text_encodings import offered, previews
+from lossprism.explorer.sources.text_encodings import encoding_choices, previews
 
 # What reads the bytes of a file.
 Content = Callable[[], bytes]
@@ -77,7 +77,7 @@ def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
     return as_answer(
         LargeFile,
         read,
-        encodings=offered(content, read.encoding, encoding),
+        encodings=encoding_choices(content, read.encoding, encoding),
         used=len(read.labels),
         notes=reading_notes(read),
         skipped=count,
@@ -104,7 +104,7 @@ def undecided(
         0,
         [],
         grid.encoding,
-        offered(content, grid.encoding, encoding),
+        encoding_choices(content, grid.encoding, encoding),
         grid.columns,
         {**dict.fromkeys(roles, ""), **chosen},
         grid.header,
