@@ -60,6 +60,33 @@ export const TextField = ({ name, id, value, example, list, decimal, enter, chan
   );
 
 /**
+ * A box for a number; one that does not fit is marked and not taken. With `isOptional` it may be empty.
+ * @param {{ id: string, name: string, value: string, low?: number, high?: number, step: number | "any",
+ *   isOptional?: boolean, change: (value: string) => void }} properties
+ */
+export function NumberBox({ id, name, value, low, high, step, isOptional = false, change }) {
+  const draft = useDraft(value);
+  return h(
+    Field,
+    { name },
+    h("input", {
+      type: "number",
+      id,
+      min: low,
+      max: high,
+      step,
+      value: draft.now,
+      onInput: ({ currentTarget: box }) => {
+        draft.now = box.value;
+        const isGood = box.validity.valid && (isOptional || box.value !== "");
+        box.classList.toggle("lp-bad", !isGood);
+        if (isGood) change(box.value);
+      },
+    }),
+  );
+}
+
+/**
  * A list to choose one from, by value and title; a form's name of it is its `role`.
  * @param {{ id?: string, role?: string, value: string, options: string[][], name?: string, inline?: boolean, label?: string,
  *   change: (value: string) => void }} properties

@@ -1,4 +1,5 @@
 // Files that the page saves: text, tables as CSV, figures as SVG or PNG, and what the server has packed.
+import { bytes } from "./base64_arrays.js";
 import { contextOf, h } from "./dom.js";
 
 /** @type {(file: { path: string, name: string }) => void} Have the browser fetch a file and save it. */
@@ -22,7 +23,7 @@ export async function saved({ name, type, text }, ratio = 1) {
     return;
   }
   if (type === "application/zip" || type === "application/pdf") {
-    saveBlob(name, new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))], { type }));
+    saveBlob(name, new Blob([bytes(text)], { type }));
     return;
   }
   const mark = type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it

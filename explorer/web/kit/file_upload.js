@@ -40,7 +40,7 @@ export const sent = async (file) => ({ name: file.name, content: await base64Of(
  *   isWanted: () => boolean }} way
  * @returns {Promise<Answer | null>}
  */
-export async function sentInPieces(file, { put, report, isWanted }) {
+async function sentInPieces(file, { put, report, isWanted }) {
   const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
@@ -56,31 +56,6 @@ export async function sentInPieces(file, { put, report, isWanted }) {
 }
 
 /**
- * A file that is chosen, or dropped on the button that opens the chooser.
- * @type {(chooser: HTMLInputElement, drop: HTMLElement, take: (file: File) => void) => void}
- */
-export function onFile(chooser, drop, take) {
-  /** @param {FileList | undefined | null} files */
-  const first = (files) => {
-    if (files?.[0]) take(files[0]);
-  };
-  chooser.addEventListener("change", () => {
-    first(chooser.files);
-    chooser.value = "";
-  });
-  drop.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    drop.classList.add("lp-over");
-  });
-  drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
-  drop.addEventListener("drop", (event) => {
-    event.preventDefault();
-    drop.classList.remove("lp-over");
-    first(event.dataTransfer?.files);
-  });
-}
-
-/**
  * A button that a file is dropped on, or that opens the chooser.
  * @param {{ id: string, title?: string, kinds?: string }} options
  * @param {(file: File) => void} take
@@ -88,7 +63,25 @@ export function onFile(chooser, drop, take) {
 function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds" }, take) {
   const chooser = h("input", { type: "file", id, accept: FILES, hidden: true });
   const drop = h("button.lp-drop", { onclick: () => chooser.click() }, worded("b", title), worded("span", kinds));
-  onFile(chooser, drop, take);
+  /** @param {FileList | undefined | null} files */
+  const takeFirst = (files) => {
+    if (files?.[0]) take(files[0]);
+  };
+  chooser.addEventListener("change", () => {
+    takeFirst(chooser.files);
+    chooser.value = "";
+  });
+  /** @type {(event: DragEvent, isOver: boolean) => void} */
+  const hover = (event, isOver) => {
+    event.preventDefault();
+    drop.classList.toggle("lp-over", isOver);
+  };
+  drop.addEventListener("dragover", (event) => hover(event, true));
+  drop.addEventListener("dragleave", (event) => hover(event, false));
+  drop.addEventListener("drop", (event) => {
+    hover(event, false);
+    takeFirst(event.dataTransfer?.files);
+  });
   return [chooser, drop];
 }
 

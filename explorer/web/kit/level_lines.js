@@ -1,4 +1,5 @@
 // Lines along which a height over a grid is the same: marching squares, with the pieces joined.
+import { endsOf } from "./axis_range.js";
 
 /** @typedef {{ heights: ArrayLike<number>, axis: number[] }} Grid heights row by row, over one axis in both directions */
 /** @typedef {(number | null)[]} Numbers with a null between two lines */
@@ -9,11 +10,7 @@
  * @type {(heights: ArrayLike<number>, count: number) => number[]}
  */
 export function roundLevels(heights, count) {
-  let [low, high] = [Infinity, -Infinity];
-  for (let i = 0; i < heights.length; i += 1) {
-    low = Math.min(low, heights[i]);
-    high = Math.max(high, heights[i]);
-  }
+  const [low, high] = endsOf([heights]) ?? [0, 0];
   const power = 10 ** Math.floor(Math.log10((high - low) / count));
   const step = [1, 2, 5, 10].map((by) => by * power).find((one) => (high - low) / one <= count);
   if (!step || !Number.isFinite(step)) return []; // it is flat

@@ -46,13 +46,23 @@ export const LossSelect = ({ id, label, value, groups, first, change }) =>
   );
 
 /**
+ * The convention of a loss; nothing where it has only its own.
+ * @param {{ id: string, loss: string, convention: string, change: (convention: string) => void }} properties
+ */
+export function ConventionSelect({ id, loss, convention, change }) {
+  const others = Object.keys(pageData.losses[loss]?.conventions ?? {}).filter(Boolean);
+  if (!others.length) return null;
+  const options = [["", say("ui.own_convention")], ...others.map((name) => [name, name])];
+  return h(Select, { id, name: say("ui.convention"), value: convention, options, change });
+}
+
+/**
  * `id` begins the ids of the fields; `choose` is called with another loss or convention, `change` with a parameter.
  * @param {{ id: string, label: string, side: Side, choose: (side: Partial<Side>) => void,
  *   change: (name: string, value: import("../wire").Setting) => void }} properties
  */
 export function LossFields({ id, label, side, choose, change }) {
   const form = formOf(pageData.losses, side);
-  const conventions = Object.keys(pageData.losses[side.loss]?.conventions ?? {}).filter(Boolean);
   return group(
     h(LossSelect, {
       id,
@@ -65,15 +75,12 @@ export function LossFields({ id, label, side, choose, change }) {
       id: `${id}-name`,
       choose: (loss, convention) => choose({ loss, convention, parameters: {} }),
     }),
-    conventions.length
-      ? h(Select, {
-          id: `${id}-convention`,
-          name: say("ui.convention"),
-          value: side.convention,
-          options: [["", say("ui.own_convention")], ...conventions.map((name) => [name, name])],
-          change: (convention) => choose({ convention, parameters: {} }),
-        })
-      : null,
+    h(ConventionSelect, {
+      id: `${id}-convention`,
+      loss: side.loss,
+      convention: side.convention,
+      change: (convention) => choose({ convention, parameters: {} }),
+    }),
     form
       ? h(Parameters, {
           of: `${side.loss}|${side.convention}`,

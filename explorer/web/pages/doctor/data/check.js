@@ -1,5 +1,6 @@
 // The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
 import { download } from "../../../kit/file_downloads.js";
+import { sent } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
@@ -176,8 +177,7 @@ export class DataCheck {
     /** @type {string} */
     const text = this.state.pasted;
     if (this.uploaded?.text === text) return { file: this.uploaded.file, name: PASTED };
-    const content = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
-    const answer = await this.page.server.hand_in({ name: PASTED, content });
+    const answer = await this.page.server.hand_in(await sent(new File([text], PASTED)));
     if (answer.error) return { error: answer.error };
     const { file = "" } = answer;
     this.uploaded = { text, file };

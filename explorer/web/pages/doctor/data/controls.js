@@ -1,6 +1,6 @@
 // The sidebar of the check of a dataset: how its rows are read, the loss and the batch size that it is checked for.
-import { Field, Fold, Section, TextField, useDraft } from "../../../kit/components.js";
-import { groupsOf } from "../../../kit/loss_choice.js";
+import { Fold, NumberBox, Section, TextField, useDraft } from "../../../kit/components.js";
+import { groupsOf, LossSelect } from "../../../kit/loss_choice.js";
 import { registered } from "../../../kit/loss_finder.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
@@ -38,22 +38,13 @@ function Purpose({ page }) {
   return h(
     Section,
     { title: say("doctor.examined_for") },
-    h(
-      "select",
-      {
-        id: "lp-doctor-for",
-        "aria-label": say("ui.loss"),
-        value: loss,
-        onChange: (event) => page.data.set({ loss: event.currentTarget.value }),
-      },
-      groupsOf(ours).map(({ label, losses }) =>
-        h(
-          "optgroup",
-          { label },
-          losses.map(([value, title]) => h("option", { key: value, value }, title)),
-        ),
-      ),
-    ),
+    h(LossSelect, {
+      id: "lp-doctor-for",
+      label: say("ui.loss"),
+      value: loss,
+      groups: groupsOf(ours),
+      change: (name) => page.data.set({ loss: name }),
+    }),
     h(Slider, {
       entry: page.store.entry("data.batch"),
       value: batch,
@@ -66,38 +57,13 @@ function Purpose({ page }) {
     hasMargin
       ? h(NumberBox, {
           id: "lp-doctor-margin",
-          title: say("doctor.for_margin"),
+          name: say("doctor.for_margin"),
           value: margin === null ? "" : String(margin),
           step: "any",
-          fits: () => true,
+          isOptional: true,
           change: (value) => page.data.set({ margin: value === "" ? null : Number(value) }),
         })
       : null,
-  );
-}
-
-/**
- * A box for a number; one that does not fit is marked and not taken.
- * @param {{ id: string, title: string, value: string, step: number | "any", fits: (value: string) => boolean,
- *   change: (value: string) => void }} properties
- */
-function NumberBox({ id, title, value, step, fits, change }) {
-  const draft = useDraft(value);
-  return h(
-    Field,
-    { name: title },
-    h("input", {
-      type: "number",
-      id,
-      value: draft.now,
-      step,
-      onInput: ({ currentTarget: box }) => {
-        draft.now = box.value;
-        const isGood = !box.validity.badInput && fits(box.value);
-        box.classList.toggle("lp-bad", !isGood);
-        if (isGood) change(box.value);
-      },
-    }),
   );
 }
 
@@ -131,11 +97,11 @@ function EncoderFields({ page }) {
     h("p.lp-note", say("doctor.encoder_note")),
     h(NumberBox, {
       id: "lp-doctor-tokens",
-      title: say("doctor.tokens"),
+      name: say("doctor.tokens"),
       value: String(tokens),
+      low: 0,
+      high: longest,
       step: 1,
-      fits: (value) =>
-        value !== "" && Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= longest,
       change: (value) => page.data.set({ tokens: Number(value) }),
     }),
   );

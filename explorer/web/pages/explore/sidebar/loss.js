@@ -1,9 +1,9 @@
 // The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
 import { addressFor } from "../../../kit/compare_link.js";
-import { Fold, Section, Select } from "../../../kit/components.js";
+import { Fold, Section } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
 import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_sentences.js";
-import { groupsOf, LossSelect } from "../../../kit/loss_choice.js";
+import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/loss_convention.js";
 import { LossFinder } from "../../../kit/loss_finder.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
@@ -85,23 +85,13 @@ const speaksOfOwn = ({ form, scenario }) =>
  * @param {Properties} properties
  */
 function OtherLosses({ page, server }) {
-  const { scenario, spec } = page;
-  const { loss, convention } = scenario;
-  const conventions = Object.keys(spec.conventions).filter(Boolean);
+  const { loss, convention } = page.scenario;
   const fold = useOpened(Boolean(convention) || loss.includes("+"), `${loss}|${convention}`);
   return h(
     Fold,
     { title: say("ui.other_losses"), kind: "lp-fold", root: fold },
     h(LossFinder, { id: "lp-loss-name", choose: (one, name) => page.choose(one, name) }),
-    conventions.length
-      ? h(Select, {
-          id: "lp-convention",
-          name: say("ui.convention"),
-          value: convention,
-          options: [["", say("ui.own_convention")], ...conventions.map((name) => [name, name])],
-          change: (name) => page.choose(loss, name),
-        })
-      : null,
+    h(ConventionSelect, { id: "lp-convention", loss, convention, change: (name) => page.choose(loss, name) }),
     h(LossCombination, { id: "lp-combine", loss, choose: (sum) => chooseSum(page, sum) }),
     h(LossSelect, {
       id: "lp-compare-with",

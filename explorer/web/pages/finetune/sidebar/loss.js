@@ -1,7 +1,7 @@
 // The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
 // the encoder, and the other losses to train.
-import { Fold, Select } from "../../../kit/components.js";
-import { LossSelect } from "../../../kit/loss_choice.js";
+import { Fold } from "../../../kit/components.js";
+import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
 import { LossFinder } from "../../../kit/loss_finder.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { aboutOf } from "../../../kit/loss_sums.js";
@@ -25,17 +25,11 @@ import { agreedName } from "./encoder.js";
 function lossGroups({ checked }) {
   const reasons = checked?.losses ?? {};
   const all = Object.entries(pageData.losses);
-  const able = all.filter(([name]) => !reasons[name]);
+  const groups = groupsOf(Object.fromEntries(all.filter(([name]) => !reasons[name])));
   const unable = all.flatMap(([name]) => {
     const reason = reasons[name];
     return reason ? [{ name, title: titleOf(name), reason }] : [];
   });
-  /** @param {[string, unknown][]} losses */
-  const titled = (losses) => losses.map(([name]) => [name, titleOf(name)]);
-  const groups = [...new Set(able.map(([, spec]) => spec.group))].map((name) => ({
-    label: say(`group.${name}`),
-    losses: titled(able.filter(([, spec]) => spec.group === name)),
-  }));
   if (unable.length)
     groups.push({ label: say("finetune.unable"), losses: unable.map(({ name, title }) => [name, title]) });
   return { groups, unable };
@@ -67,7 +61,12 @@ export const LossSettings = ({ page }) =>
       loss: page.plan.loss,
       choose: (loss) => page.combine(loss),
     }),
-    h(Convention, { page }),
+    h(ConventionSelect, {
+      id: "lp-finetune-convention",
+      loss: page.plan.loss,
+      convention: page.plan.convention,
+      change: (convention) => page.setPlan({ convention, parameters: {} }),
+    }),
     h(SecondModel, { page, kind: "guide" }),
     h(SecondModel, { page, kind: "teacher" }),
     h(PlanParameters, { page }),
@@ -77,20 +76,6 @@ export const LossSettings = ({ page }) =>
     h(NumberBox, { page, name: "seeds", take: (seeds) => page.setBeside({ seeds }) }),
     h(Refused, { page }),
   );
-
-/** @param {Page} properties */
-function Convention({ page }) {
-  const { loss, convention } = page.plan;
-  const others = Object.keys(pageData.losses[loss]?.conventions ?? {}).filter(Boolean);
-  if (!others.length) return null;
-  return h(Select, {
-    id: "lp-finetune-convention",
-    name: say("ui.convention"),
-    value: convention,
-    options: [["", say("ui.own_convention")], ...others.map((name) => [name, name])],
-    change: (name) => page.setPlan({ convention: name, parameters: {} }),
-  });
-}
 
 /** @param {Page} properties */
 function PlanParameters({ page }) {
