@@ -259,5 +259,5 @@ def _forget(_request: object) -> Nothing:
 
 # For every page.
 FORGET = served("forget", _forget)
-# For every page that asks for long work (`Bus.work` of kit/page_events_and_jobs.js).
+# For every page that asks for long work (`PageEvents.work` of kit/page_events_and_jobs.js).
 JOBS = [served("look", _look, takes=object), served("cancel", _cancel, takes=object)]

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
-  apart,
   counted,
+  distinctNumbers,
   fixed,
   grouped,
-  isBlank,
+  isZeroInterval,
   percent,
   read,
   show,
@@ -71,10 +71,10 @@ test("the ends of an interval differ where they do", () => {
 });
 
 test("numbers beside each other have as many digits as tell them apart", () => {
-  assert.deepEqual(apart([0.5, 0.25]), ["0.5", "0.25"]);
-  assert.deepEqual(apart([0.12341, 0.12342]), ["0.12341", "0.12342"]);
-  assert.deepEqual(apart([0.3, 0.3]), ["0.3", "0.3"]); // equal ones never part
-  assert.deepEqual(apart([0.5, 0.501], true), ["50%", "50.1%"]);
+  assert.deepEqual(distinctNumbers([0.5, 0.25]), ["0.5", "0.25"]);
+  assert.deepEqual(distinctNumbers([0.12341, 0.12342]), ["0.12341", "0.12342"]);
+  assert.deepEqual(distinctNumbers([0.3, 0.3]), ["0.3", "0.3"]); // equal ones never part
+  assert.deepEqual(distinctNumbers([0.5, 0.501], true), ["50%", "50.1%"]);
 });
 
 test("numbers for a formula", () => {
@@ -86,7 +86,7 @@ test("numbers for a formula", () => {
 });
 
 test("an interval of no width about 0 is of equal figures, and of nothing else", () => {
-  assert.ok(isBlank({ low: 0, high: 1e-12 }));
-  assert.ok(!isBlank({ low: -2e-9, high: 0 }));
-  assert.ok(!isBlank({ low: 0.2, high: 0.2 }));
+  assert.ok(isZeroInterval({ low: 0, high: 1e-12 }));
+  assert.ok(!isZeroInterval({ low: -2e-9, high: 0 }));
+  assert.ok(!isZeroInterval({ low: 0.2, high: 0.2 }));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endsOf, heightsOf, nearest } from "../../explorer/web/kit/axis_range.js";
+import { finiteRange, heightAxis, nearest } from "../../explorer/web/kit/axis_range.js";
 import { alongOf, canBeLogarithmic, choicesOf, onAxis } from "../../explorer/web/pages/compare/vary/sweep_axis.js";
 
 const number = (name, more = {}) => ({ kind: "number", name, role: "", minimum: 0.1, maximum: 100, ...more });
@@ -52,20 +52,20 @@ test("the nearest value is that which is drawn nearest", () => {
 
 test("heights that lie far apart are drawn by ratios, shares from 0 to 1", () => {
   assert.deepEqual(
-    endsOf([
+    finiteRange([
       [3, NaN],
       [Infinity, 1],
     ]),
     [1, 3],
   );
-  assert.equal(endsOf([[NaN]]), null);
-  assert.deepEqual(heightsOf([[0.2, 50]]), { span: [0.1, 100], logarithmic: true });
-  assert.deepEqual(heightsOf([[0, 50]], { range: [0, 1] }), { span: [0, 1], logarithmic: false });
-  const plain = heightsOf([[-1, 4]]);
+  assert.equal(finiteRange([[NaN]]), null);
+  assert.deepEqual(heightAxis([[0.2, 50]]), { span: [0.1, 100], logarithmic: true });
+  assert.deepEqual(heightAxis([[0, 50]], { range: [0, 1] }), { span: [0, 1], logarithmic: false });
+  const plain = heightAxis([[-1, 4]]);
   assert.equal(plain.logarithmic, false);
   assert.equal(plain.span[0], -1);
   assert.ok(plain.span[1] > 4);
-  assert.deepEqual(heightsOf([[0, 0]]).span, [0, 1]);
-  assert.deepEqual(heightsOf([[NaN]], { logarithmic: true, also: [0.1, 10] }).span, [0.1, 10]);
-  assert.deepEqual(heightsOf([[1, 1]], { logarithmic: true }).span, [1, 10]);
+  assert.deepEqual(heightAxis([[0, 0]]).span, [0, 1]);
+  assert.deepEqual(heightAxis([[NaN]], { logarithmic: true, also: [0.1, 10] }).span, [0.1, 10]);
+  assert.deepEqual(heightAxis([[1, 1]], { logarithmic: true }).span, [1, 10]);
 });

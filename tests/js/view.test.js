@@ -2,7 +2,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BatchPage } from "../../explorer/web/kit/batch_page_state.js";
-import { Bus } from "../../explorer/web/kit/page_events_and_jobs.js";
+import { PageEvents } from "../../explorer/web/kit/page_events_and_jobs.js";
 import { group, h, hosted, show } from "../../explorer/web/kit/preact_view.js";
 import progress from "../../explorer/web/kit/progress.js";
 import { signal } from "../../explorer/web/kit/vendor/preact/signals.js";
@@ -64,7 +64,7 @@ test("a component that says a word is drawn again in another language", async ()
 });
 
 test("a component that observes a topic of its page is drawn again whenever it is published", async () => {
-  const page = new Bus();
+  const page = new PageEvents();
   const at = root();
   const Problem = () => {
     page.observe("problem");
@@ -116,13 +116,13 @@ test("an instrument is made once and updated with each drawing", async () => {
 
 test("the progress of a job has a button that cancels it", async () => {
   use("en", { "ui.working": "Working…", "ui.cancel": "Cancel", "progress.encode": "{done} of {total}" });
-  const [page, at] = [new Bus(), root()];
+  const [page, at] = [new PageEvents(), root()];
   progress(at, page);
   assert.equal(at.innerHTML, "");
   page.setBusy(at, true);
   await drawn();
   assert.equal(at.textContent, "Working…");
-  page.tell({ what: "encode", done: 1, total: 4, values: {} });
+  page.setProgress({ what: "encode", done: 1, total: 4, values: {} });
   await drawn();
   assert.equal(at.querySelector("progress").getAttribute("aria-label"), "1 of 4");
   happen(at.querySelector("button"), "click");
@@ -135,7 +135,7 @@ test("work is shown as under way where no answer comes for a while, not while an
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const [page, requests] = [new BatchPage([], []), { flying: 0, taken: 0 }];
   /** @type {(now: { flying: number, taken: number }) => void} */
-  const tell = (now) => page.tellBusy(Object.assign(requests, now));
+  const tell = (now) => page.showBusy(Object.assign(requests, now));
   const busy = [];
   for (let taken = 0; taken < 5; taken += 1) {
     tell({ flying: 2, taken });
@@ -159,8 +159,8 @@ test("a page is busy until the last of its works has ended", () => {
   page.on("busy", () => told.push(page.busy));
   const [file, requests] = [{}, { flying: 1, taken: 0 }];
   page.setBusy(file, true);
-  page.tellBusy(requests);
-  page.tellBusy(Object.assign(requests, { flying: 0, taken: 1 })); // an answer while the file is read
+  page.showBusy(requests);
+  page.showBusy(Object.assign(requests, { flying: 0, taken: 1 })); // an answer while the file is read
   assert.equal(page.busy, true);
   page.setBusy(file, false);
   page.setBusy(file, false);

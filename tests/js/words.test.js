@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
 import { pageData } from "../../explorer/web/kit/page_data.js";
-import { begin, has, language, onLanguage, say, speak, titleOf, use } from "../../explorer/web/kit/words.js";
+import { has, language, onLanguage, say, speak, startLanguage, titleOf, use } from "../../explorer/web/kit/words.js";
 
 beforeEach(() => {
   Object.assign(pageData, { counts: ["count"], losses: { mine: { title: "My own" } } });
@@ -118,7 +118,7 @@ test("words of another page come with the first of them that is said, in each la
     body: { dataset: { words: "doctor explore" } },
     documentElement: { lang: "en" },
   });
-  await begin("explore");
+  await startLanguage("explore");
   assert.deepEqual(asked.splice(0), ["en/shared", "en/explore"]);
   let redrawn = 0;
   onLanguage(() => (redrawn += 1));

@@ -6,7 +6,7 @@
  * Return the least and the largest of all finite values, null where there is none.
  * @type {(all: ArrayLike<number>[]) => Span | null}
  */
-export function endsOf(all) {
+export function finiteRange(all) {
   let [least, largest] = [Infinity, -Infinity];
   for (const values of all)
     for (const v of Array.from(values)) {
@@ -24,11 +24,13 @@ export function endsOf(all) {
  * @param {{ logarithmic?: boolean, range?: Span, also?: number[] }} [options]
  * @returns {{ span: Span, logarithmic: boolean }}
  */
-export function heightsOf(all, { logarithmic = false, range, also = [] } = {}) {
+export function heightAxis(all, { logarithmic = false, range, also = [] } = {}) {
   if (range) return { span: range, logarithmic: false };
-  const [low, high] = endsOf([...all, also]) ?? [0, 1];
+  const [low, high] = finiteRange([...all, also]) ?? [0, 1];
   if (logarithmic || (low > 0 && high > 50 * low)) {
-    const [least, largest] = endsOf([...all, also].map((one) => Array.from(one).filter((v) => v > 0))) ?? [0.1, 10];
+    const [least, largest] = finiteRange([...all, also].map((one) => Array.from(one).filter((v) => v > 0))) ?? [
+      0.1, 10,
+    ];
     const [from, to] = [Math.max(-6, Math.floor(Math.log10(least) + 1e-9)), Math.ceil(Math.log10(largest) - 1e-9)];
     return { span: [10 ** from, 10 ** Math.max(to, from + 1)], logarithmic: true };
   }

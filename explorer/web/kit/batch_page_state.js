@@ -1,13 +1,13 @@
 // The state of a page that shows one batch: a pair pointed at in one picture is marked in all, and a
 // slow request is shown as busy.
-import { Bus } from "./page_events_and_jobs.js";
+import { PageEvents } from "./page_events_and_jobs.js";
 import { GONE, RETRY_MS } from "./request_scheduling.js";
 import { Store } from "./state_store.js";
 
 const LATE_MS = 250;
 
 /** @template Server */
-export class BatchPage extends Bus {
+export class BatchPage extends PageEvents {
   /**
    * @param {string[]} topics
    * @param {import("./state_store.js").Entry[]} table
@@ -28,7 +28,7 @@ export class BatchPage extends Bus {
     this.drawn = 0; // pictures, so far
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.late = undefined;
-    this.heard = 0; // of the newest answer, its turn
+    this.lastTaken = 0; // of the newest answer, its turn
   }
 
   // What the tests and the benchmark wait for.
@@ -84,11 +84,11 @@ export class BatchPage extends Bus {
    * Show work that takes a moment as under way until there is an answer.
    * @param {{ flying: number, taken: number }} requests
    */
-  tellBusy(requests) {
-    if (!requests.flying || requests.taken !== this.heard) {
+  showBusy(requests) {
+    if (!requests.flying || requests.taken !== this.lastTaken) {
       clearTimeout(this.late);
       this.late = undefined;
-      this.heard = requests.taken;
+      this.lastTaken = requests.taken;
       this.setBusy(requests, false);
     }
     if (requests.flying && !this.late) {

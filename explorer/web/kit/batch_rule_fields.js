@@ -65,7 +65,7 @@ function labelFields(id, change) {
       });
     },
     /** @type {(rules: InForce) => void} What is in force. */
-    tell(rules) {
+    showInForce(rules) {
       known = rules;
       const [low, high] = rules.label_range.map((end) => show(end));
       summary.textContent = say("rule.labels", { low, high, threshold: show(rules.threshold) });
@@ -107,7 +107,7 @@ export function LabelRules({ id, chosen, inForce, change }) {
     },
     update: (fields) => {
       fields.set(chosen);
-      if (inForce) fields.tell(inForce);
+      if (inForce) fields.showInForce(inForce);
     },
   });
 }

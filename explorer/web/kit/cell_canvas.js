@@ -1,7 +1,7 @@
 // Cells as colours: what a matrix, a map of blocks and a thumbnail are drawn with. Plain arrays in;
 // it knows nothing of what they mean.
-import { hatching, packed, palette, rampTable } from "./colours.js";
-import { contextOf, h, isStill } from "./dom.js";
+import { hatching, palette, rampTable, rgbaWord } from "./colours.js";
+import { contextOf, h, prefersReducedMotion } from "./dom.js";
 
 /** @typedef {"diverging" | "sequential" | "mask"} Ramp */
 /** @typedef {{ top: number, left: number, rows: number, columns: number }} View the cells in sight */
@@ -31,7 +31,7 @@ function raster({ rows, columns, values, least, largest, ramp, root = 1 }) {
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const table = rampTable(ramp);
-  const broken = packed(palette().broken);
+  const broken = rgbaWord(palette().broken);
   const scale = largest > least ? 1 / (largest - least) : 0;
   for (let i = 0; i < pixels.length; i += 1) {
     const v = values[i];
@@ -137,7 +137,7 @@ class CellStage {
    */
   tween(falls) {
     const { canvas } = this;
-    if (isStill() || !canvas.width) return;
+    if (prefersReducedMotion() || !canvas.width) return;
     const { width, height, style } = canvas;
     const before = h("canvas.lp-before", { width, height, style: style.cssText, "aria-hidden": "true" });
     contextOf(before).drawImage(canvas, 0, 0);

@@ -73,7 +73,7 @@ class CellCard {
    * `at`: the cell's place, or null; `mark`: whether it is the "pinned" one or the "heaviest".
    * @type {(step: DrawnStep, at: [number, number] | null, mark: "pinned" | "heaviest" | "") => void}
    */
-  tell(step, at, mark) {
+  showCell(step, at, mark) {
     const key = JSON.stringify([at, mark, language()]);
     if (key === this.shown && (this.step === step || !at)) return;
     if (this.step?.picture !== step.picture) this.gradients = null;

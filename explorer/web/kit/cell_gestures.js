@@ -1,6 +1,6 @@
 // A canvas of cells under a hand: hovering, picking one, dragging a rectangle, pinching, walking
 // with the arrow keys.
-import { magnified } from "./dom.js";
+import { magnification } from "./dom.js";
 import { PanAndZoom } from "./pan_and_zoom.js";
 
 /** @typedef {import("./cell_canvas.js").View} View */
@@ -20,7 +20,7 @@ const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 /** @type {(value: number, least: number, count: number) => number} */
 const within = (value, least, count) => Math.max(least, Math.min(least + count - 1, value));
 
-const DRAG = 6; // pixels that a press moves before it is a drag
+const DRAG_PIXELS = 6; // pixels that a press moves before it is a drag
 
 /** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
 export const cellGrid = (options) => new CellGrid(options);
@@ -43,7 +43,7 @@ class CellGrid {
     this.drag = null;
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
     canvas.addEventListener("pointermove", (event) => {
-      if (!this.pinch.isHeld && (!this.drag || !this.#stretch(event, this.drag))) hand.hover(this.under(event));
+      if (!this.pinch.isHeld && (!this.drag || !this.#stretch(event, this.drag))) hand.hover(this.cellUnder(event));
     });
     canvas.addEventListener("pointerup", (event) => this.#lift(event));
     canvas.addEventListener("pointercancel", () => this.#release());
@@ -68,7 +68,7 @@ class CellGrid {
   }
 
   /** @type {(event: MouseEvent) => Cell | null} The cell under the pointer, or null beside the canvas. */
-  under(event) {
+  cellUnder(event) {
     const seen = this.hand.view();
     if (!seen) return null;
     const cell = this.#nearest(event, seen);
@@ -79,7 +79,7 @@ class CellGrid {
 
   /** @param {PointerEvent} event */
   #press(event) {
-    const from = event.button === 0 && event.pointerType !== "touch" && this.under(event);
+    const from = event.button === 0 && event.pointerType !== "touch" && this.cellUnder(event);
     if (!from) return;
     this.drag = { x: event.clientX, y: event.clientY, from };
     this.canvas.setPointerCapture(event.pointerId);
@@ -92,7 +92,7 @@ class CellGrid {
     const isFar = !this.lasso.hidden;
     this.#release();
     const seen = this.hand.view();
-    const cell = this.under(event);
+    const cell = this.cellUnder(event);
     if (!isFar && cell) this.hand.pick(cell);
     if (!isFar || !seen) return;
     // A drag may end beside the canvas: it then reaches to the edge.
@@ -109,7 +109,7 @@ class CellGrid {
   /** @type {(event: MouseEvent) => void} A touch has no drag, so that the page still scrolls. */
   #tap(event) {
     const isTouch = event instanceof PointerEvent && event.pointerType === "touch";
-    const cell = isTouch && this.under(event);
+    const cell = isTouch && this.cellUnder(event);
     if (!cell) return;
     this.hand.hover(cell);
     this.hand.pick(cell);
@@ -124,9 +124,9 @@ class CellGrid {
   #stretch(event, from) {
     const { lasso } = this;
     const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-    if (lasso.hidden && Math.hypot(dx, dy) < DRAG) return false;
+    if (lasso.hidden && Math.hypot(dx, dy) < DRAG_PIXELS) return false;
     const box = this.canvas.getBoundingClientRect();
-    const size = magnified(this.canvas);
+    const size = magnification(this.canvas);
     lasso.hidden = false;
     lasso.style.left = `${(Math.min(event.clientX, from.x) - box.left) / size}px`;
     lasso.style.top = `${(Math.min(event.clientY, from.y) - box.top) / size}px`;
@@ -153,7 +153,7 @@ class CellGrid {
    * Whether the wheel is for the canvas: it is for the page, unless the canvas has the focus or Ctrl is held.
    * @param {WheelEvent} event
    */
-  meant(event) {
+  isForCanvas(event) {
     return event.ctrlKey || event.metaKey || document.activeElement === this.canvas;
   }
 }

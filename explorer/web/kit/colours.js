@@ -4,17 +4,17 @@ import { isDark } from "./theme.js";
 
 const RAMPS = /** @type {const} */ (["diverging", "sequential", "mask"]);
 
-/** @type {Map<boolean, ReturnType<typeof coloursNow>>} */
+/** @type {Map<boolean, ReturnType<typeof readPalette>>} */
 const themes = new Map();
 /** The ramps and marks of the theme in force, as the palette's style sheet has them. */
 export function palette() {
   const dark = isDark();
-  const known = themes.get(dark) ?? coloursNow();
+  const known = themes.get(dark) ?? readPalette();
   themes.set(dark, known);
   return known;
 }
 
-function coloursNow() {
+function readPalette() {
   const [diverging, sequential, mask] = RAMPS.map((name) => themeColour(name).split(" "));
   return {
     ...{ diverging, sequential, mask },
@@ -91,12 +91,12 @@ export function hatching(context, ratio) {
 }
 
 /** @param {string} hex */
-export const packed = (hex) => {
+export const rgbaWord = (hex) => {
   const [r, g, b] = channelsOf(hex);
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 };
 /** @type {(table: Uint32Array, i: number) => string} */
-export const cssOf = (table, i) => {
+export const rampColour = (table, i) => {
   const value = table[Math.max(0, Math.min(255, Math.round(i)))];
   return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;
 };

@@ -9,7 +9,7 @@ import { say } from "./words.js";
  * @param {string} agreeing the key of the button that agrees
  * @returns {Promise<boolean>}
  */
-export function confirmed(key, values, agreeing) {
+export function askConfirmation(key, values, agreeing) {
   const about = h("p", { id: "lp-question" }, say(key, values));
   const button = (/** @type {string} */ name, /** @type {string} */ value) =>
     h("button.lp-button", { type: "submit", value }, say(name));

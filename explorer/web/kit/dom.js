@@ -125,7 +125,7 @@ export function reword(root) {
 }
 
 /** Whether the reader's system asks for no motion. */
-export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
  * One stop of the tab key for all parts of a line; the left and right keys walk them.
@@ -151,7 +151,7 @@ export function walkableLine(parts) {
  * browsers have to lay out the page to tell.
  * @type {(element: HTMLElement) => number}
  */
-export const magnified = (element) =>
+export const magnification = (element) =>
   element.currentCSSZoom ?? (element.getBoundingClientRect().width / element.offsetWidth || 1);
 
 /**
@@ -162,7 +162,7 @@ export const magnified = (element) =>
 export function roomOf(element, changed) {
   const known = { width: 0, magnified: 1 };
   new ResizeObserver(() => {
-    const now = { width: element.clientWidth, magnified: magnified(element) };
+    const now = { width: element.clientWidth, magnified: magnification(element) };
     if (!now.width || (now.width === known.width && now.magnified === known.magnified)) return;
     Object.assign(known, now);
     changed();

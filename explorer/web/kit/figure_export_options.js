@@ -2,7 +2,7 @@
 // stand around them.
 import { Fold, useLatest } from "./components.js";
 import { h as make, reword, worded } from "./dom.js";
-import { saved } from "./file_downloads.js";
+import { saveAnswer } from "./file_downloads.js";
 import { h, hosted } from "./preact_view.js";
 import { store, stored } from "./storage.js";
 import { isDark } from "./theme.js";
@@ -98,7 +98,7 @@ export function FigureButtons({ button, kind, save }) {
 /**
  * A fold that saves the figure above it in a format of choice: `ask` returns the server's answer, undefined where there
  * is nothing to save.
- * @param {{ page: Pick<import("./page_events_and_jobs.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ * @param {{ page: Pick<import("./page_events_and_jobs.js").PageEvents, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
  */
 export const FigureFold = ({ page, ask }) =>
   h(
@@ -110,7 +110,7 @@ export const FigureFold = ({ page, ask }) =>
       save: async (look, ratio) => {
         const answer = await ask(look);
         if (answer?.error) page.warn(answer.error);
-        else if (answer) await saved(answer, ratio);
+        else if (answer) await saveAnswer(answer, ratio);
       },
     }),
   );

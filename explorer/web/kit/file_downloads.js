@@ -17,7 +17,7 @@ function saveBlob(name, blob) {
  * a unit; a ZIP or a PDF travels as base64.
  * @param {import("../wire").Text} answer
  */
-export async function saved({ name, type, text }, ratio = 1) {
+export async function saveAnswer({ name, type, text }, ratio = 1) {
   if (ratio !== 1) {
     saveBlob(name.replace(/\.svg$/, `@${ratio}x.png`), await rasterised(text, ratio));
     return;
@@ -33,7 +33,8 @@ export async function saved({ name, type, text }, ratio = 1) {
 /** @typedef {(string | number)[][]} Rows */
 
 /** @type {(name: string, rows: Rows) => Promise<void>} Save rows as comma-separated values. */
-export const saveCsv = (name, rows) => saved({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(rows) });
+export const saveCsv = (name, rows) =>
+  saveAnswer({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(rows) });
 
 /**
  * Comma-separated values (RFC 4180); what a spreadsheet would take for a formula is written as text.

@@ -28,7 +28,7 @@ export const tooLarge = ({ name, size }, most, key = "file_too_large") =>
   size > most ? problem(key, { name, most: most / 2 ** 20 }) : null;
 
 /** @type {(file: File) => Promise<{ name: string; content: string; }>} A file as it is sent whole. */
-export const sent = async (file) => ({ name: file.name, content: await base64Of(file) });
+export const fileContent = async (file) => ({ name: file.name, content: await base64Of(file) });
 
 /**
  * A file that goes over piece by piece, as `put` sends each: the answer to the last piece, or to the first
@@ -88,7 +88,7 @@ function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds" }, tak
 /**
  * `take` hears of the file once it is there, by the name that the server has for it.
  * `note` says meanwhile what comes. An earlier problem is shown again where nothing arrives.
- * @param {Pick<import("./page_events_and_jobs.js").Bus, "problem" | "warn" | "fail"> & { server: { hand_in(piece: object):
+ * @param {Pick<import("./page_events_and_jobs.js").PageEvents, "problem" | "warn" | "fail"> & { server: { hand_in(piece: object):
  *   Promise<{ error?: import("../wire").Problem, file?: string }> } }} page
  * @param {{ id: string, kinds: string, most: number, note: HTMLElement,
  *   take: (file: string, name: string) => void }} options

@@ -1,6 +1,6 @@
 // The head of every page: its name, the other pages, the link, looks and language.
 import { isEmbedded, readerAddress } from "./browser_history.js";
-import { confirmed } from "./confirmation.js";
+import { askConfirmation } from "./confirmation.js";
 import { find, h, reword, walkableLine, worded } from "./dom.js";
 import { pageData } from "./page_data.js";
 import { presentationButton } from "./presentation_mode.js";
@@ -11,7 +11,7 @@ import { language, languages, say, speak } from "./words.js";
 
 /**
  * @param {HTMLElement} root
- * @param {import("./page_events_and_jobs.js").Bus} page
+ * @param {import("./page_events_and_jobs.js").PageEvents} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 export default function header(root, page, server) {
@@ -110,7 +110,7 @@ const skipLink = () =>
 
 /**
  * Copies the address of what is open; its words say for a moment that they did.
- * @type {(page: import("./page_events_and_jobs.js").Bus, linkOf: (scene: string) => string) => HTMLButtonElement}
+ * @type {(page: import("./page_events_and_jobs.js").PageEvents, linkOf: (scene: string) => string) => HTMLButtonElement}
  */
 function copyButton(page, linkOf) {
   const button = worded("button.lp-quiet", "ui.copy_link", {
@@ -139,14 +139,14 @@ function copyButton(page, linkOf) {
 
 /**
  * Removes what a hosted page keeps of this visitor, once they agree.
- * @param {import("./page_events_and_jobs.js").Bus} page
+ * @param {import("./page_events_and_jobs.js").PageEvents} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 const forgetButton = (page, server) =>
   worded("button.lp-crumb", "ui.forget_mine", {
     id: "lp-forget",
     onclick: async () => {
-      if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
+      if (!(await askConfirmation("ui.forget_sure", {}, "ui.forget_mine"))) return;
       const answer = await server.forget({});
       if (answer.error) page.warn(answer.error);
       else location.assign(location.href.split("#")[0]);

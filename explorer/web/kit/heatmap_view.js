@@ -87,7 +87,7 @@ class CellFrame {
 
   /** @type {(event: WheelEvent, hand: Options["hand"]) => void} */
   #turn(event, hand) {
-    const cell = this.grid.meant(event) && this.grid.under(event);
+    const cell = this.grid.isForCanvas(event) && this.grid.cellUnder(event);
     if (!cell) return;
     event.preventDefault();
     hand.turned(cell, event.deltaY <= 0);

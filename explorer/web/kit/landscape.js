@@ -16,7 +16,7 @@ import { say } from "./words.js";
  * @typedef {{ heights: Float32Array, slopes: Float32Array, dots: Float32Array, boundaries: (Boundary | null)[],
  *   comparisons: number, axis: number[], arrows: number[] }} Landscape
  */
-/** @typedef {{ heights: Float32Array, axis: number[], boundary: Boundary | null }} Ground the heights at one stop */
+/** @typedef {{ heights: Float32Array, axis: number[], boundary: Boundary | null }} HeightsAtStop */
 /** @typedef {"levels" | "surface"} View */
 
 const LEVELS = 14;
@@ -51,15 +51,15 @@ export const landscapesIn = ({ sides, axis, arrows }) =>
  */
 const placeOf = ({ boundaries }, stop) => Math.min(stop, boundaries.length - 1);
 
-/** @type {(landscape: Landscape, stop: number) => Ground} */
-function groundAt(landscape, stop) {
+/** @type {(landscape: Landscape, stop: number) => HeightsAtStop} */
+function heightsAtStop(landscape, stop) {
   const { axis, heights, boundaries } = landscape;
   const place = placeOf(landscape, stop);
   const cells = axis.length ** 2;
   return { axis, heights: heights.subarray(place * cells, (place + 1) * cells), boundary: boundaries[place] };
 }
 
-/** @param {Ground} ground */
+/** @param {HeightsAtStop} stopHeights */
 const rowsOf = ({ axis, heights }) =>
   axis.map((_one, row) => heights.subarray(row * axis.length, (row + 1) * axis.length));
 
@@ -69,7 +69,7 @@ function colourScale() {
   return colours.map((one, i) => [i / (colours.length - 1), one]);
 }
 
-/** @param {Ground} ground */
+/** @param {HeightsAtStop} stopHeights */
 function boundaryLines({ axis, heights, boundary }) {
   return levelLines({ axis, heights }, boundary ? [boundary.level] : []);
 }
@@ -133,12 +133,12 @@ const dotted = ({ x, y }, color) => ({
  * @param {number} width
  */
 function levelsFigure(landscape, stop, negative, width) {
-  const ground = groundAt(landscape, stop);
-  const { axis, heights } = ground;
+  const stopHeights = heightsAtStop(landscape, stop);
+  const { axis, heights } = stopHeights;
   const [ink, faint, up, accent] = ["ink", "faint", "up", "accent"].map(themeColour);
   const names = [say("landscape.positive"), say("landscape.negative"), say("landscape.heights")];
   const heat = {
-    ...{ type: "heatmap", x: axis, y: axis, z: rowsOf(ground), zsmooth: "fast" },
+    ...{ type: "heatmap", x: axis, y: axis, z: rowsOf(stopHeights), zsmooth: "fast" },
     ...{ colorscale: colourScale(), showscale: false },
     hovertemplate: `${names[0]} %{x:.2f}<br>${names[1]} %{y:.2f}<br>${names[2]} %{z:.4~g}<extra></extra>`,
   };
@@ -156,7 +156,7 @@ function levelsFigure(landscape, stop, negative, width) {
       { ...QUIET, ...arrowLines(landscape, stop), line: { color: ink, width: 1.2 } },
       { ...dotted(dotsOf(landscape), up), opacity: 0.6 },
       ...cut,
-      { ...QUIET, ...boundaryLines(ground), line: { color: ink, width: 3.5 } },
+      { ...QUIET, ...boundaryLines(stopHeights), line: { color: ink, width: 3.5 } },
     ],
     layout: {
       ...{ height: width - MARGIN.l - MARGIN.r + MARGIN.t + MARGIN.b, margin: MARGIN, dragmode: false },
@@ -167,8 +167,8 @@ function levelsFigure(landscape, stop, negative, width) {
 }
 
 /**
- * The height of the ground below two scores, between the corners of the grid.
- * @type {(ground: Ground, x: number, y: number) => number}
+ * The height at two scores, between the corners of the grid.
+ * @type {(stopHeights: HeightsAtStop, x: number, y: number) => number}
  */
 function heightAt({ axis, heights }, x, y) {
   const last = axis.length - 2;
@@ -188,16 +188,16 @@ function heightAt({ axis, heights }, x, y) {
  * @param {number} width
  */
 function surfaceFigure(landscape, stop, width) {
-  const ground = groundAt(landscape, stop);
-  const { axis } = ground;
+  const stopHeights = heightsAtStop(landscape, stop);
+  const { axis } = stopHeights;
   const [ink, faint, line, up] = ["ink", "faint", "line", "up"].map(themeColour);
   const dots = dotsOf(landscape);
-  const edge = boundaryLines(ground);
-  const levels = levelLines(ground, roundLevels(ground.heights, LEVELS));
+  const edge = boundaryLines(stopHeights);
+  const levels = levelLines(stopHeights, roundLevels(stopHeights.heights, LEVELS));
   const quiet = { type: "scatter3d", hoverinfo: "skip" };
   const side = { ...PLAIN_SIDE, ...TICKS, color: faint, gridcolor: line };
   const surface = {
-    ...{ type: "surface", x: axis, y: axis, z: rowsOf(ground), colorscale: colourScale(), showscale: false },
+    ...{ type: "surface", x: axis, y: axis, z: rowsOf(stopHeights), colorscale: colourScale(), showscale: false },
     ...{ hoverinfo: "skip" },
     lighting: { ambient: 0.85, diffuse: 0.3, specular: 0.02 },
   };
@@ -208,7 +208,7 @@ function surfaceFigure(landscape, stop, width) {
       { ...quiet, mode: "lines", ...edge, z: edge.heights, line: { color: ink, width: 6 } },
       {
         ...{ ...quiet, mode: "markers", ...dots, marker: { color: up, size: 2.5 } },
-        z: dots.x.map((x, i) => heightAt(ground, x, dots.y[i])),
+        z: dots.x.map((x, i) => heightAt(stopHeights, x, dots.y[i])),
       },
     ],
     layout: {

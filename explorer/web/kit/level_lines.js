@@ -1,5 +1,5 @@
 // Lines along which a height over a grid is the same: marching squares, with the pieces joined.
-import { endsOf } from "./axis_range.js";
+import { finiteRange } from "./axis_range.js";
 
 /** @typedef {{ heights: ArrayLike<number>, axis: number[] }} Grid heights row by row, over one axis in both directions */
 /** @typedef {(number | null)[]} Numbers with a null between two lines */
@@ -10,7 +10,7 @@ import { endsOf } from "./axis_range.js";
  * @type {(heights: ArrayLike<number>, count: number) => number[]}
  */
 export function roundLevels(heights, count) {
-  const [low, high] = endsOf([heights]) ?? [0, 0];
+  const [low, high] = finiteRange([heights]) ?? [0, 0];
   const power = 10 ** Math.floor(Math.log10((high - low) / count));
   const step = [1, 2, 5, 10].map((by) => by * power).find((one) => (high - low) / one <= count);
   if (!step || !Number.isFinite(step)) return []; // it is flat

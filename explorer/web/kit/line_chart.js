@@ -1,6 +1,6 @@
 // A line chart, drawn by Plotly: read with the pointer, with the arrow keys, or as a table; a drag zooms in and a
 // double click out again.
-import { endsOf } from "./axis_range.js";
+import { finiteRange } from "./axis_range.js";
 import { themeColour } from "./colours.js";
 import { asTable, h, worded } from "./dom.js";
 import { show } from "./number_format.js";
@@ -53,7 +53,7 @@ function placeOf({ x }, step) {
  */
 function rangeOf(series, { logarithmic, band, low, high }) {
   const drawn = series.map(({ y }) => (logarithmic ? Array.from(y).filter((v) => v > 0) : y));
-  let [least, largest] = endsOf(drawn) ?? [low ?? (logarithmic ? 0.1 : 0), high ?? (logarithmic ? 10 : 1)];
+  let [least, largest] = finiteRange(drawn) ?? [low ?? (logarithmic ? 0.1 : 0), high ?? (logarithmic ? 10 : 1)];
   if (band) [least, largest] = [Math.min(least, band[0]), Math.max(largest, band[1])];
   const ends = [low === null ? least : Math.min(low, least), high === null ? largest : Math.max(high, largest)];
   let [bottom, top] = logarithmic ? ends.map((v) => Math.log10(Math.max(v, 1e-12))) : ends;

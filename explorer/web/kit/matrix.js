@@ -44,7 +44,7 @@ import { language, say } from "./words.js";
  */
 
 /**
- * `words` are the keys of what layers, scales and orders are called. `around`: see AROUND. `tools` stand at the end
+ * `words` are the keys of what layers, scales and orders are called. `around`: see heightAround. `tools` stand at the end
  * of the line with the title. `speak` is what a screen reader says of a cell that is walked to. Without `hasBar`,
  * layer and order are chosen elsewhere.
  * @typedef {{ layers: string[], orders: string[],
@@ -57,15 +57,15 @@ import { language, say } from "./words.js";
 /** @typedef {["layer", string] | ["order", string] | ["point", Cell | null] | ["pick", Cell | null]
  *   | ["range", [number, number] | null]} Emitted */
 
-const MOST_IN_TABLE = 40;
-const WIDEST = 560;
-const MOST_WORDED = 32; // rows that have their texts beside them
-const WORDS_FROM = 560; // pixels of room that this takes
-const LEAST_WORDS = 264; // pixels of the texts
-const LEAST_CELL = 10; // pixels of a row that has its texts beside it
-const LEAST_TALL = 150; // pixels of the cells
+const MAX_TABLE_SIDE = 40;
+const MAX_SIDE = 560;
+const MAX_ROWS_WITH_TEXTS = 32; // rows that have their texts beside them
+const MIN_WIDTH_WITH_TEXTS = 560; // pixels of room that this takes
+const MIN_TEXT_WIDTH = 264; // pixels of the texts
+const MIN_TEXT_ROW_HEIGHT = 10; // pixels of a row that has its texts beside it
+const MIN_HEIGHT = 150; // pixels of the cells
 // Pixels of the screen's height that are not for the cells; on a projector the bar stands above.
-const AROUND = (/** @type {boolean} */ isPresenting) => (isPresenting ? 325 : 260);
+const heightAround = (/** @type {boolean} */ isPresenting) => (isPresenting ? 325 : 260);
 
 export class Matrix {
   /**
@@ -190,8 +190,8 @@ export class Matrix {
     const isNarrow = room.width < 480;
     this.root.classList.toggle("lp-narrow", isNarrow);
     const mayHaveTexts =
-      seen.rows > 1 && seen.rows <= MOST_WORDED && room.width >= WORDS_FROM && hasTexts(data.rowAxis);
-    const size = this.#size(mayHaveTexts ? LEAST_WORDS + 120 : isNarrow ? 72 : 160);
+      seen.rows > 1 && seen.rows <= MAX_ROWS_WITH_TEXTS && room.width >= MIN_WIDTH_WITH_TEXTS && hasTexts(data.rowAxis);
+    const size = this.#size(mayHaveTexts ? MIN_TEXT_WIDTH + 120 : isNarrow ? 72 : 160);
     const layer = this.#layer(data);
     const name = this.#layerName(data);
     const present = layer.kind === "mask" ? null : data.present;
@@ -208,7 +208,7 @@ export class Matrix {
     frame.canvas.dataset.drawn = String(this.state.drawn ?? 0);
     this.whole.hidden = seen.rows === rows && seen.columns === columns;
     this.keeping.hidden = layer.kind !== "number";
-    const hasRoom = mayHaveTexts && size.height / seen.rows >= LEAST_CELL;
+    const hasRoom = mayHaveTexts && size.height / seen.rows >= MIN_TEXT_ROW_HEIGHT;
     this.#ticks("row", data.rowAxis, { from: seen.top, count: seen.rows, length: size.height, worded: hasRoom });
     this.#ticks("column", data.columnAxis, { from: seen.left, count: seen.columns, length: size.width, worded: false });
     if (!data.isMixed) this.asTable.refill();
@@ -227,9 +227,9 @@ export class Matrix {
   #size(beside) {
     const { rows, columns } = this.seen;
     const { width: across, magnified } = this.room;
-    const { around = AROUND } = this.options;
-    const wide = Math.max(160, Math.min(WIDEST, across - beside));
-    const tallest = Math.max(LEAST_TALL, Math.min(WIDEST, window.innerHeight / magnified - around(magnified > 1)));
+    const { around = heightAround } = this.options;
+    const wide = Math.max(160, Math.min(MAX_SIDE, across - beside));
+    const tallest = Math.max(MIN_HEIGHT, Math.min(MAX_SIDE, window.innerHeight / magnified - around(magnified > 1)));
     const cell = Math.min(wide / columns, tallest / rows, rows === 1 ? 40 : 64);
     const tall = rows === 1 ? 40 : Math.max(48, Math.min(tallest, cell * rows));
     const broad = rows === 1 ? wide : Math.max(48, Math.min(wide, cell * columns));
@@ -392,7 +392,7 @@ export class Matrix {
   #fillTable(data) {
     const { seen } = this;
     const { values } = this.#layer(data);
-    const [rows, columns] = [seen.rows, seen.columns].map((count) => upTo(Math.min(count, MOST_IN_TABLE)));
+    const [rows, columns] = [seen.rows, seen.columns].map((count) => upTo(Math.min(count, MAX_TABLE_SIDE)));
     /** @type {(axis: Side, i: number) => number | string} */
     const named = (axis, i) => axis.names[i] ?? i + 1;
     const heads = columns.map((c) => h("th", { scope: "col" }, named(data.columnAxis, seen.left + c)));

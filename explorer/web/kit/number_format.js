@@ -102,7 +102,7 @@ export function signedEnds({ difference, low, high }) {
  * Whether an interval is of figures that are equal, pair by pair, so that nothing tells what other pairs would show.
  * @param {{ low: number, high: number }} found
  */
-export const isBlank = ({ low, high }) => Math.max(Math.abs(low), Math.abs(high)) < 1e-9;
+export const isZeroInterval = ({ low, high }) => Math.max(Math.abs(low), Math.abs(high)) < 1e-9;
 
 // What a sum of shares that was added up in float32 may be short of all.
 const SHORT = 1e-6;
@@ -121,7 +121,7 @@ export const percent = (share) => {
  * Numbers beside each other with as many digits as tell them apart.
  * @param {number[]} values
  */
-export function apart(values, shares = false) {
+export function distinctNumbers(values, shares = false) {
   for (let digits = 3; ; digits += 1) {
     const texts = values.map((v) => (shares ? `${show(100 * v, digits)}%` : show(v, digits)));
     if (new Set(texts).size === values.length || digits === 8) return texts;

@@ -9,7 +9,7 @@ const SILENCE_MS = 10_000; // a job that was not heard of for so long may be gon
 
 // Topics, and who listens to them. A page puts its state on its own bus; `topics` are the topics that
 // one who joins late must hear.
-export class Bus {
+export class PageEvents {
   /** @param {string[]} topics */
   constructor(topics = ["state", "problem"]) {
     this.topics = topics;
@@ -143,7 +143,7 @@ export class Bus {
     const alive = () => Date.now() - entry.heard < SILENCE_MS;
     const answer = await /** @type {any} */ (server)[name]({ ...request, job }, { alive });
     const wanted = this.jobs.delete(job);
-    if (!this.jobs.size) this.tell(null);
+    if (!this.jobs.size) this.setProgress(null);
     return wanted ? answer : /** @type {any} */ (undefined);
   }
 
@@ -156,7 +156,7 @@ export class Bus {
         const answer = await entry.server.look(job);
         if (!answer?.job?.what || !this.jobs.has(job)) continue;
         entry.heard = Date.now();
-        this.tell(answer.job);
+        this.setProgress(answer.job);
         break;
       }
     }
@@ -164,7 +164,7 @@ export class Bus {
   }
 
   /** @param {import("../wire").Progress | null} progress */
-  tell(progress) {
+  setProgress(progress) {
     if (this.progress === progress) return;
     this.progress = progress;
     this.publish("progress");
@@ -174,6 +174,6 @@ export class Bus {
   cancel() {
     for (const [job, { server }] of this.jobs) server.cancel(job);
     this.jobs.clear();
-    this.tell(null);
+    this.setProgress(null);
   }
 }

@@ -12,14 +12,14 @@
 import { bytes, floats } from "./base64_arrays.js";
 import { find, reword } from "./dom.js";
 import { pageData } from "./page_data.js";
-import { calm, functionsOf, pause } from "./server.js";
-import { begin, onTheme } from "./theme.js";
-import { onLanguage, begin as speakFirst, wordsFor } from "./words.js";
+import { functionsOf, pause, withDeadlineAndConsent } from "./server.js";
+import { onTheme, watchTheme } from "./theme.js";
+import { onLanguage, startLanguage, wordsFor } from "./words.js";
 
 const PICTURE_MS = 2000; // at most, until the parts that follow the first picture
 
 /** @param {string} name */
-async function json(name) {
+async function fetchJson(name) {
   const answer = await fetch(new URL(`../${name}.json`, import.meta.url));
   if (!answer.ok) throw new Error(`${answer.status} from ${answer.url}`);
   return answer.json();
@@ -30,9 +30,9 @@ const kit = (name) => import(`./${name}.js`);
 
 /** @type {(folder: string) => Promise<void>} Fetch what the page in this folder has to know. */
 async function start(folder) {
-  const [facts] = await Promise.all([json(`data/${folder}`), speakFirst(folder)]);
+  const [facts] = await Promise.all([fetchJson(`data/${folder}`), startLanguage(folder)]);
   Object.assign(pageData, facts);
-  begin();
+  watchTheme();
   document.addEventListener("keydown", walkTabs);
 }
 
@@ -49,7 +49,7 @@ async function open() {
   const shared = make();
   onLanguage(() => shared.publish("language"));
   onTheme(() => shared.publish("theme"));
-  const server = calm(functionsOf(folder, functions.split(" ")));
+  const server = withDeadlineAndConsent(functionsOf(folder, functions.split(" ")));
   window.lossprism = {
     page: (one = "main") => (one === name ? shared : undefined),
     pageData,
@@ -89,7 +89,7 @@ const modulesOf = (parts) => Promise.all(parts.map(({ module }) => import(`../${
 
 /**
  * Wait until a page has drawn its first picture, or said why there is none; not for long.
- * @param {import("./page_events_and_jobs.js").Bus} shared
+ * @param {import("./page_events_and_jobs.js").PageEvents} shared
  */
 function firstPicture(shared) {
   const drawn = new Promise((done) => {

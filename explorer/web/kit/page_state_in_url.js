@@ -1,7 +1,7 @@
 // The state of a page that stands in its address as a whole.
 import { History } from "./browser_history.js";
 import { exampleInLanguage } from "./example_in_language.js";
-import { Bus } from "./page_events_and_jobs.js";
+import { PageEvents } from "./page_events_and_jobs.js";
 import * as link from "./state_link.js";
 import { Store } from "./state_store.js";
 
@@ -9,7 +9,7 @@ import { Store } from "./state_store.js";
  * A page that has a new answer of the server after each change.
  * @template Server
  */
-export class LinkedPage extends Bus {
+export class PageInUrl extends PageEvents {
   /**
    * @param {string[]} topics
    * @param {import("./state_store.js").Entry[]} table

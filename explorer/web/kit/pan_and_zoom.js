@@ -1,5 +1,5 @@
 // A picture that a hand moves and scales as it is, before it is drawn anew where the hand came to rest.
-import { magnified } from "./dom.js";
+import { magnification } from "./dom.js";
 
 /** @typedef {{ scale: number, x: number, y: number }} Moved */
 /**
@@ -50,7 +50,7 @@ export class PanAndZoom {
 
   /** Move the picture by so many pixels of the screen. @param {number} x @param {number} y */
   drag(x, y) {
-    const size = magnified(this.#frame);
+    const size = magnification(this.#frame);
     this.#move({ ...this.moved, x: this.moved.x + x / size, y: this.moved.y + y / size });
   }
 
@@ -108,7 +108,7 @@ export class PanAndZoom {
   /** @param {{ clientX: number, clientY: number }} place */
   #within({ clientX, clientY }) {
     const { left, top } = this.#frame.getBoundingClientRect();
-    const size = magnified(this.#frame);
+    const size = magnification(this.#frame);
     return { x: (clientX - left) / size, y: (clientY - top) / size };
   }
 

@@ -1,7 +1,7 @@
 // Plotly, as the Python package brings it: fetched when the first chart of a page is drawn, in our fonts and
 // colours.
 import { themeColour } from "./colours.js";
-import { h, magnified } from "./dom.js";
+import { h, magnification } from "./dom.js";
 import { onRelease } from "./listener_cleanup.js";
 import { onTheme } from "./theme.js";
 import { language, onLanguage, say } from "./words.js";
@@ -141,7 +141,7 @@ export function plotlyChart(figure, begin = () => undefined) {
     const width = box.clientWidth;
     if (!width || failed) return;
     // Plotly takes the pointer wrongly on a page that is magnified, so it draws larger on one that is not.
-    const times = magnified(box);
+    const times = magnification(box);
     try {
       // What stands below it does not move once the library is there.
       if (!drawn) element.style.height = `${figure(width)?.layout.height ?? 0}px`;

@@ -1,5 +1,5 @@
 // What the reader agreed to: fetching a model or dataset, reading a folder, running a file.
-import { confirmed } from "./confirmation.js";
+import { askConfirmation } from "./confirmation.js";
 import { store, stored } from "./storage.js";
 
 const LEAVE = "leave";
@@ -43,7 +43,7 @@ function agreesTo(error, sent) {
   const decide = async () => {
     if (refused.has(question)) return false;
     if ((leave.get(name) ?? 0) > sent) return true; // agreed to meanwhile
-    const agreed = await confirmed(error.key, error.values, "ui.allow");
+    const agreed = await askConfirmation(error.key, error.values, "ui.allow");
     if (agreed) allow(name, mib ?? 0.01);
     else refused.add(question);
     return agreed;

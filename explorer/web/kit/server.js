@@ -47,7 +47,7 @@ export const pause = (ms) =>
  * @param {Server | undefined} server
  * @returns {import("./types").Asking<Server>}
  */
-export const calm = (server) =>
+export const withDeadlineAndConsent = (server) =>
   new Proxy(/** @type {any} */ (server ?? {}), {
     get(functions, name) {
       const call = functions[name];

@@ -27,7 +27,7 @@ function shade() {
   for (const listener of listeners) listener();
 }
 
-export function begin() {
+export function watchTheme() {
   new MutationObserver(shade).observe(document.body, { attributes: true, attributeFilter: ["class"] });
   shade();
 }

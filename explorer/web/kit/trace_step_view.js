@@ -235,7 +235,7 @@ class PictureView {
     this.cellOfCard = at && itemsAt(step, at);
     const now = String(this.cellOfCard);
     const mark = now === String(view.pinned) ? "pinned" : now === String(this.heaviest) ? "heaviest" : "";
-    this.card.tell(step, at, mark);
+    this.card.showCell(step, at, mark);
   }
 
   /** @type {(of: string) => void} Go to the step that a part of the formula came from, or to its parameter. */

@@ -34,7 +34,7 @@ type Part = string | number | Node | null | undefined;
 /** What an element is filled with: text, other elements, lists of them; null is left out. */
 export type Child = Part | Part[];
 
-/** The functions of a server as `calm` has them: where no answer comes, the answer is a problem (`GONE`). */
+/** The functions of a server as `withDeadlineAndConsent` has them: where no answer comes, the answer is a problem (`GONE`). */
 export type Asking<Server> = {
   [Name in keyof Server]: Server[Name] extends (request: any) => Promise<infer Answer>
     ? (request?: unknown, options?: { deadline?: number; alive?: () => boolean }) => Promise<Answer>

@@ -1,6 +1,5 @@
 // Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
 // first switched to, and kept from then on. Words of other pages, and of problems, come with the first of them that is said.
-
 import { onRelease } from "./listener_cleanup.js";
 import { grouped } from "./number_format.js";
 import { pageData } from "./page_data.js";
@@ -53,7 +52,7 @@ async function fetched(code, names) {
  * Speak the language that initial_language.js has chosen, with the words that the page in this folder needs.
  * @param {string} folder
  */
-export async function begin(folder) {
+export async function startLanguage(folder) {
   for (const name of document.body.dataset.words?.split(" ") ?? []) others.add(name);
   if (others.delete(folder)) parts.push(folder);
   const code = document.documentElement.lang;
@@ -97,7 +96,7 @@ const POINTS = "(hover: hover) and (pointer: fine)";
  * What a finger does has other words than what a pointer does: they stand under `key`.touch.
  * @param {string} key
  */
-const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches ? `${key}.touch` : key);
+const keyForPointer = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches ? `${key}.touch` : key);
 
 /**
  * The sentence `key` with `values` put into its {placeholders}; {count:row|rows} is the first word
@@ -105,7 +104,7 @@ const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches 
  * @type {(key: string, values?: Record<string, any>) => string}
  */
 export function say(key, values = {}) {
-  const chosen = forTheHand(key);
+  const chosen = keyForPointer(key);
   const sentence = (has(chosen) ? spoken.value.catalogue[chosen] : String(key)).replace(
     /\{(\w+):([^|}]*)\|([^}]*)\}/g,
     (_all, name, one, many) => (String(values[name]) === "1" ? one : many),

@@ -3,7 +3,7 @@
 import { find, h } from "../kit/dom.js";
 import { show } from "../kit/number_format.js";
 import { pageData } from "../kit/page_data.js";
-import { begin, onTheme } from "../kit/theme.js";
+import { onTheme, watchTheme } from "../kit/theme.js";
 import { pictureView } from "../kit/trace_step_view.js";
 import { say, use } from "../kit/words.js";
 
@@ -87,7 +87,7 @@ function followTheme(frame) {
 
 const frame = /** @type {HTMLIFrameElement} */ (window.frameElement);
 followTheme(frame);
-begin();
+watchTheme();
 new ResizeObserver(() => {
   frame.style.height = `${document.documentElement.offsetHeight}px`;
 }).observe(document.documentElement);

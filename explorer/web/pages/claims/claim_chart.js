@@ -1,5 +1,5 @@
 // The curves of a claim over λ, K, a margin or a step.
-import { endsOf } from "../../kit/axis_range.js";
+import { finiteRange } from "../../kit/axis_range.js";
 import { themeColour } from "../../kit/colours.js";
 import { read } from "../../kit/number_format.js";
 import { axisOver, band, plotlyChart } from "../../kit/plotly.js";
@@ -44,9 +44,9 @@ export function figureOf({ x, y, curves, logarithmic_x, logarithmic_y, band: bou
   const positive = heights.filter((one) => one > 0);
   // Over less a logarithmic axis has hardly a number.
   const isLog = logarithmic_y && Math.max(...positive) > DECADES * Math.min(...positive);
-  const ends = endsOf(curves.map((curve) => curve.x.map(read))) ?? [0, 1];
+  const ends = finiteRange(curves.map((curve) => curve.x.map(read))) ?? [0, 1];
   const beside = curves.some(({ bars }) => bars) ? HALF_BAR : 0;
-  const [least, largest] = endsOf([isLog ? positive : [0, ...heights]]) ?? [0, 1];
+  const [least, largest] = finiteRange([isLog ? positive : [0, ...heights]]) ?? [0, 1];
   return {
     data: curves.map((curve, i) => ({
       name: say(`claims.curve.${curve.name}`),

@@ -1,6 +1,6 @@
 // The state of the page of claims: a claim, λ, the scenario whose batch it is executed on, and the runs that measure it.
 import { pageData } from "../../kit/page_data.js";
-import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 import { pause } from "../../kit/server.js";
@@ -11,8 +11,8 @@ import { stored } from "../../kit/storage.js";
 
 const POLL_MS = 1500;
 
-/** @extends {LinkedPage<ClaimsServer>} */
-export class ClaimsPage extends LinkedPage {
+/** @extends {PageInUrl<ClaimsServer>} */
+export class ClaimsPage extends PageInUrl {
   constructor() {
     super(["row", "verdicts", "followed"], pageData.claims.table);
     /** @type {import("../../wire").ClaimRow | null} */

@@ -2,7 +2,7 @@
 import { colourOf, labelOf } from "../../kit/compared_loss_labels.js";
 import { Fold } from "../../kit/components.js";
 import { FigureButtons } from "../../kit/figure_export_options.js";
-import { saveCsv, saved } from "../../kit/file_downloads.js";
+import { saveAnswer, saveCsv } from "../../kit/file_downloads.js";
 import { h } from "../../kit/preact_view.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
@@ -47,7 +47,7 @@ export function Downloads({ page, name, figure, csv, more = [] }) {
     const chart = { ...rest, legend, caption: captionOf(page, note) };
     const answer = await page.server.chart({ ...look, name: `lossprism-${name}`, chart });
     if (answer.error) page.warn(answer.error);
-    else await saved(answer, ratio);
+    else await saveAnswer(answer, ratio);
   }
   return h(SaveButtons, { buttons: [...more, ["take.csv", () => saveCsv(name, csv())]], figure: figure && saveFigure });
 }

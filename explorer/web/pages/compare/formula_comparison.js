@@ -3,7 +3,7 @@
 import { paperColour } from "../../kit/colours.js";
 import { Chip, colourOf, labelOf, letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { walkableLine } from "../../kit/dom.js";
-import { saved } from "../../kit/file_downloads.js";
+import { saveAnswer } from "../../kit/file_downloads.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
@@ -237,7 +237,7 @@ function saveLatex({ between, comparedSides }, { formula }, coloured) {
   const inks = { base: paperColour(first), other: paperColour(second), parameter: paperColour(parameter) };
   const key = say(coloured ? "compare.latex_key" : "compare.latex_key_plain", { base, other });
   const text = latexOf(formula, key, coloured ? inks : null);
-  saved({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
+  saveAnswer({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
 }
 
 /** @type {(differing: Differing) => import("./downloads.js").Rows} */

@@ -2,7 +2,7 @@
 import { Named, nameOf } from "../../kit/compared_loss_labels.js";
 import { Select, Tabs } from "../../kit/components.js";
 import { figureLook } from "../../kit/figure_export_options.js";
-import { saved } from "../../kit/file_downloads.js";
+import { saveAnswer } from "../../kit/file_downloads.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { isDark } from "../../kit/theme.js";
 import { pictureView } from "../../kit/trace_step_view.js";
@@ -164,5 +164,5 @@ async function save(page, place, { chosen }, what, look = figureLook(), ratio = 
   const scenario = { ...own, view: { ...own.view, step: chosen } };
   const answer = await page.server.take({ what, scenario, ...look });
   if (answer.error) page.warn(answer.error);
-  else await saved(answer, ratio);
+  else await saveAnswer(answer, ratio);
 }

@@ -68,7 +68,7 @@ export class ComparePage extends BatchPage {
       between: true,
       ask: () => this.askCompare(),
       take: (result) => this.take(result),
-      changed: () => this.tellBusy(this.requests),
+      changed: () => this.showBusy(this.requests),
     });
     /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
     this.formulas = new Requests({

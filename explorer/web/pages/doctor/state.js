@@ -2,7 +2,7 @@
 // be; a dataset or a run, and what is the matter with it.
 import { History } from "../../kit/browser_history.js";
 import { pageData } from "../../kit/page_data.js";
-import { Bus } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_events_and_jobs.js";
 import { withScenarioLinks } from "../../kit/redacted_scenario_links.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
@@ -18,7 +18,7 @@ const TYPING_MS = 250;
 const PASTE_MS = 400;
 const NUMBERS = /^[\d\s.,eE+−-]*$/;
 
-export class DoctorPage extends Bus {
+export class DoctorPage extends PageEvents {
   constructor() {
     super(["state", "explained", "examined", "examined_run", "problem"]);
     this.store = new Store(pageData.doctor.table);
@@ -140,7 +140,7 @@ export class DoctorPage extends Bus {
    * What was typed or pasted in place of the number: a number, or something that goes where it is read.
    * @param {string} text
    */
-  bring(text) {
+  takeTyped(text) {
     this.pasting.drop();
     const isNumber = NUMBERS.test(text) && !text.trim().includes("\n");
     if (isNumber) return this.set({ value: text });
@@ -177,7 +177,7 @@ export class DoctorPage extends Bus {
 
   /** @param {import("../../wire").Progress | undefined} working how far the server is */
   showProgress(working) {
-    this.tell(working ? { ...working, values: {} } : null);
+    this.setProgress(working ? { ...working, values: {} } : null);
   }
 
   cancel() {

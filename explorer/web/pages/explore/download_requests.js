@@ -1,6 +1,6 @@
 // What the server makes of the scenario to be taken away: asked for, or saved as a file.
 import { figureLook } from "../../kit/figure_export_options.js";
-import { saved } from "../../kit/file_downloads.js";
+import { saveAnswer } from "../../kit/file_downloads.js";
 
 /**
  * @param {import("./state.js").ExplorePage} page
@@ -32,7 +32,7 @@ export function takeawayRequests(page, server) {
    */
   async function save(what, look, ratio = 1) {
     const answer = await ask(what, look);
-    if (answer) await saved(answer, ratio);
+    if (answer) await saveAnswer(answer, ratio);
   }
 
   return { ask, save };

@@ -1,6 +1,6 @@
 // The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
 import { floats } from "../../kit/base64_arrays.js";
-import { find, h, isStill, setText, worded } from "../../kit/dom.js";
+import { find, h, prefersReducedMotion, setText, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { cellsOfText } from "../../kit/spreadsheet_paste.js";
@@ -229,7 +229,7 @@ class PairTable {
     this.element.open = true;
     if (this.page.scenario.data.source !== "table" && this.page.batch) this.take();
     if (!this.body.children.length) this.addRow();
-    this.element.scrollIntoView({ behavior: isStill() ? "auto" : "smooth", block: "nearest" });
+    this.element.scrollIntoView({ behavior: prefersReducedMotion() ? "auto" : "smooth", block: "nearest" });
   }
 }
 

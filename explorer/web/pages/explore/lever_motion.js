@@ -1,5 +1,5 @@
 // The lever moves once by itself, from its low end to where it stands: what it does is seen before it is touched.
-import { isStill } from "../../kit/dom.js";
+import { prefersReducedMotion } from "../../kit/dom.js";
 import { leverOf, parameterValue } from "../../kit/loss_convention.js";
 
 const MOTION_MS = 1300;
@@ -35,11 +35,11 @@ export function leverMotion(page, changed) {
     if (page.scenario.parameters !== running.shown) end();
     else if (part >= 1) stop();
     else {
-      const value = valueAt(lever, Number(parameterValue(lever, before)), isStill() ? 0 : part);
+      const value = valueAt(lever, Number(parameterValue(lever, before)), prefersReducedMotion() ? 0 : part);
       running.shown = { ...before, [lever.name]: value };
       page.preview(running.shown);
       changed();
-      if (isStill()) setTimeout(stop, MOTION_MS / 2);
+      if (prefersReducedMotion()) setTimeout(stop, MOTION_MS / 2);
       else requestAnimationFrame(frame);
     }
   }

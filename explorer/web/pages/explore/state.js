@@ -57,7 +57,7 @@ export class ExplorePage extends BatchPage {
       between: true,
       ask: () => this.question(),
       take: (answer) => this.take(answer),
-      changed: () => this.tellBusy(this.requests),
+      changed: () => this.showBusy(this.requests),
     });
     this.sent = new SentRows();
     this.sliderPreview = new SliderPreview(this);

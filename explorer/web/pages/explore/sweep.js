@@ -2,7 +2,7 @@
 // rules of thumb drawn in; and short trainings, which settle what rules cannot. Computed once it is opened.
 import { Select } from "../../kit/components.js";
 import { FigureButtons } from "../../kit/figure_export_options.js";
-import { saved } from "../../kit/file_downloads.js";
+import { saveAnswer } from "../../kit/file_downloads.js";
 import { parameterValue } from "../../kit/loss_convention.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
@@ -275,7 +275,7 @@ async function save({ page, server, curves }, charts, verdict, look, ratio) {
     caption: [verdict || say("sweep.title")],
   };
   const answer = await server.chart({ ...look, name: `lossprism-${loss}-sweep`, chart });
-  if (page.check(answer) && answer.text !== undefined) await saved(answer, ratio);
+  if (page.check(answer) && answer.text !== undefined) await saveAnswer(answer, ratio);
 }
 
 /**

@@ -1,5 +1,5 @@
 // A curve along a parameter as a chart: with the bands of the two rules of thumb, and a dot where the scenario stands.
-import { heightsOf } from "../../kit/axis_range.js";
+import { heightAxis } from "../../kit/axis_range.js";
 import { themeColour } from "../../kit/colours.js";
 import { axisOver, band } from "../../kit/plotly.js";
 
@@ -24,7 +24,7 @@ export function figureOf({ curves, panel: { name, logarithmic, range }, here }) 
   const heights = curves.heights[name] ?? [];
   const { values, within } = curves;
   const also = logarithmic && within ? BAND : [];
-  const scale = heightsOf([heights], { logarithmic, range, also });
+  const scale = heightAxis([heights], { logarithmic, range, also });
   const layout = {
     ...{ height: HEIGHT, margin: MARGINS, hovermode: "x", hoverdistance: -1, dragmode: false },
     shapes: bandsOf(curves, name),

@@ -196,7 +196,7 @@ export const Chart = ({ page, about, data, drawing, height }) =>
         if (what === "choose") return choose(page, step);
         for (const one of page.charts.values()) one.update({ state: { at: step } });
       });
-      page.offer(page.charts, { ...chart, element: root, name: about.name });
+      page.addFigure(page.charts, { ...chart, element: root, name: about.name });
       return { chart, drawn: "" };
     },
     update: (one) => {

@@ -34,7 +34,7 @@ export function GainsFigure({ page, answer }) {
   const drawing = useRef(/** @type {ReturnType<typeof gainsDrawing> | null} */ (null));
   useLayoutEffect(() => {
     if (!root.current) return;
-    page.offer(page.stills, {
+    page.addFigure(page.drawings, {
       key: "finetune.gains",
       name: "gains",
       element: root.current,

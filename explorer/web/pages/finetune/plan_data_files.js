@@ -1,5 +1,5 @@
 // The files of the plan: what the server read of each, and what was wrong with it.
-import { sent, tooLarge } from "../../kit/file_upload.js";
+import { fileContent, tooLarge } from "../../kit/file_upload.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 
@@ -32,7 +32,7 @@ export class PlanFiles {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) return this.put(entry, { failure: refusal });
     this.put(entry, { name: file.name });
-    const answer = await this.read(entry, async () => this.page.server.hand_in(await sent(file)));
+    const answer = await this.read(entry, async () => this.page.server.hand_in(await fileContent(file)));
     if (answer.error) {
       await this.describe(entry); // the earlier file is still there
       return this.put(entry, { failure: answer.error });

@@ -11,7 +11,7 @@ import { has, parameterName, say, titleOf } from "../../kit/words.js";
 /** @typedef {import("../../wire").Setting} Setting */
 
 // These tell nothing: the loss is named anyway, the seed apart, and the rest only watches.
-const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
+const UNNAMED_SETTINGS = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
 
 /** @param {Pick<Plan, "encoder">} plan */
 export const encoderNamed = ({ encoder }) =>
@@ -62,7 +62,7 @@ export function wholeLossOf({ loss, convention, parameters }) {
 
 // One entry of a plan, where it differs from that of another; "" where it is as usual.
 /** @type {Partial<Record<keyof Plan, (plan: Plan) => string>>} */
-const SAID = {
+const SETTING_WORDS = {
   encoder: encoderNamed,
   kind: ({ kind }) => say(`finetune.kind.${kind}`),
   query_prompt: ({ query_prompt: text }) => (text ? `${say("finetune.query_prompt")}: ${text}` : ""),
@@ -87,16 +87,17 @@ const SAID = {
   learning_rate: ({ learning_rate: rate }) => (rate ? `${say("finetune.learning_rate")} = ${show(rate)}` : ""),
 };
 /** @type {(plan: Plan, key: keyof Plan) => string} */
-const settingName = (plan, key) => SAID[key]?.(plan) ?? `${say(`finetune.${key}`)} = ${show(Number(plan[key]))}`;
+const settingName = (plan, key) =>
+  SETTING_WORDS[key]?.(plan) ?? `${say(`finetune.${key}`)} = ${show(Number(plan[key]))}`;
 
 /**
  * For each plan its loss, and whatever else tells it apart from the others but the seed.
  * @param {Plan[]} plans
  */
-export function apart(plans) {
+export function distinctNames(plans) {
   const keys = /** @type {(keyof Plan)[]} */ (Object.keys(plans[0] ?? {}));
   const differ = keys.filter(
-    (key) => !SILENT.has(key) && new Set(plans.map((plan) => JSON.stringify(plan[key]))).size > 1,
+    (key) => !UNNAMED_SETTINGS.has(key) && new Set(plans.map((plan) => JSON.stringify(plan[key]))).size > 1,
   );
   return plans.map((plan) =>
     [titleOf(plan.loss), ...differ.map((key) => settingName(plan, key))].filter(Boolean).join(" · "),

@@ -1,6 +1,6 @@
 // The probe batch at any recorded step: a scrubber, how its similarities are spread in each band of labels, and the
 // matrix of the loss.
-import { cssOf, rampTable } from "../../kit/colours.js";
+import { rampColour, rampTable } from "../../kit/colours.js";
 import { Select } from "../../kit/components.js";
 import { show } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/parameter_fields.js";
@@ -156,7 +156,7 @@ const Bands = ({ page, record }) =>
  */
 function takeAway(page, element, name, drawing) {
   const step = () => stepsOf(page)[placeOf(page)].step;
-  page.offer(page.stills, { key: `finetune.${name}`, name, element, step, ...drawing });
+  page.addFigure(page.drawings, { key: `finetune.${name}`, name, element, step, ...drawing });
 }
 
 /**
@@ -174,7 +174,7 @@ function bandsOf(page, record) {
   const rows = counts.map((row, band) => ({
     name: ranges?.[band] ? name(ranges[band]) : String(band + 1),
     counts: row,
-    colour: cssOf(table, 90 + (130 * band) / Math.max(1, counts.length - 1)),
+    colour: rampColour(table, 90 + (130 * band) / Math.max(1, counts.length - 1)),
     before: all[0].histogram?.counts[band],
   }));
   const filled = all.flatMap(({ histogram }) =>

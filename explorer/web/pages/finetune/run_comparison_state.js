@@ -1,7 +1,7 @@
 // How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
-import { sent, tooLarge } from "../../kit/file_upload.js";
+import { fileContent, tooLarge } from "../../kit/file_upload.js";
 import { pageData } from "../../kit/page_data.js";
-import { Bus } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_events_and_jobs.js";
 import { newestOf, Requests } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/words.js";
 import { meanAndSpread } from "./held_out_metrics.js";
@@ -17,7 +17,7 @@ export class Comparison {
   /** @param {import("./state.js").FinetunePage} page */
   constructor(page) {
     this.page = page;
-    this.jobs = new Bus(); // of its own: a change of the plan ends those of the page
+    this.jobs = new PageEvents(); // of its own: a change of the plan ends those of the page
     /** @type {Compared | null} */
     this.answer = null;
     /** @type {ReadFile | null} */
@@ -60,7 +60,7 @@ export class Comparison {
   async measured() {
     const { page, chosen, names: runs } = this;
     const { server } = page;
-    if (!chosen) return page.heard(server.compare({ runs }));
+    if (!chosen) return page.answered(server.compare({ runs }));
     this.isLeft = false;
     const answer = await this.jobs.work(server, "compare", { runs, on: chosen });
     if (this.isLeft || chosen !== this.chosen) return null;
@@ -98,7 +98,7 @@ export class Comparison {
   async handIn(file) {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) this.complain(refusal);
-    else this.read(async () => this.page.server.hand_in(await sent(file)));
+    else this.read(async () => this.page.server.hand_in(await fileContent(file)));
   }
 
   /** @param {() => Promise<import("./plan_data_files.js").FileAnswer>} ask */

@@ -1,7 +1,7 @@
 // The runs that are shown beside each other: how they compare, figures with their spread over seeds, what changed
 // places; then all runs, and the experiment of the source.
 import { Section } from "../../kit/components.js";
-import { isBlank, show as number, signedEnds } from "../../kit/number_format.js";
+import { isZeroInterval, show as number, signedEnds } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
@@ -121,7 +121,8 @@ function gaps(comparison) {
       },
       {
         key: "finetune.column.interval",
-        cell: ({ between }) => (isBlank(between) ? "—" : Object.values(signedEnds(between)).slice(1).join(" … ")),
+        cell: ({ between }) =>
+          isZeroInterval(between) ? "—" : Object.values(signedEnds(between)).slice(1).join(" … "),
         by: ({ between: { low } }) => low,
       },
       {

@@ -1,6 +1,6 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
 import { FigureButtons } from "../../kit/figure_export_options.js";
-import { download, saved } from "../../kit/file_downloads.js";
+import { download, saveAnswer } from "../../kit/file_downloads.js";
 import { h, show } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
@@ -94,7 +94,7 @@ function Script({ page }) {
 /** @param {Page} properties */
 function FigureLine({ page }) {
   const [chosen, choose] = useState("");
-  const all = [...page.charts.values(), ...page.stills.values()].filter(
+  const all = [...page.charts.values(), ...page.drawings.values()].filter(
     ({ element }) => element.isConnected && !element.closest("[hidden]"),
   );
   const figure = all.find(({ key }) => key === chosen) ?? all[0];
@@ -104,10 +104,10 @@ function FigureLine({ page }) {
   async function take(look, ratio) {
     const caption = captionOf(page, figure);
     const name = `lossprism-${page.shown[0]}-${figure.name}`;
-    const answer = await page.heard(
+    const answer = await page.answered(
       figure.chart ? page.server.chart({ ...look, name, chart: figure.chart(caption) }) : figure.file?.(caption, look),
     );
-    if (answer?.text !== undefined) await saved(answer, ratio);
+    if (answer?.text !== undefined) await saveAnswer(answer, ratio);
   }
   return h(
     Line,
@@ -131,12 +131,12 @@ function FigureLine({ page }) {
  * @param {FinetunePage} page
  * @param {string} what
  */
-const ask = (page, what) => page.heard(page.server.take({ run: page.shown[0], what }));
+const ask = (page, what) => page.answered(page.server.take({ run: page.shown[0], what }));
 
 /** @type {(page: FinetunePage, what: string) => Promise<void>} */
 async function save(page, what) {
   const answer = await ask(page, what);
-  if (answer?.text !== undefined) await saved(answer);
+  if (answer?.text !== undefined) await saveAnswer(answer);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Runs that differ in nothing but their seed, a colour for each group.
 import { say } from "../../kit/words.js";
-import { apart } from "./plan_names.js";
+import { distinctNames } from "./plan_names.js";
 
 /** @typedef {import("../../wire").RecordedPlan} Plan */
 
@@ -23,7 +23,7 @@ export function groupsOf(runs) {
   }
   const all = [...found.values()];
   const hasSeeds = new Set(all.map(({ plan }) => plan.seed)).size > 1;
-  const titles = apart(all.map(({ plan }) => plan));
+  const titles = distinctNames(all.map(({ plan }) => plan));
   return all.map((group, place) => {
     const { plan, names } = group;
     const one = hasSeeds ? say("finetune.seed_is", { seed: plan.seed }) : "";

@@ -4,7 +4,7 @@ import { History } from "../../kit/browser_history.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
-import { Bus } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_events_and_jobs.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
@@ -56,18 +56,19 @@ const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
 const LIVE_MS = 200,
   LIST_MS = 1500,
   SETTLED_MS = 250;
-const MOST_SHOWN = 24;
-const MOST_KNOWN = 200;
+const MAX_SHOWN_RUNS = 24;
+const MAX_REMEMBERED_RUNS = 200;
 
 // The runs that this browser began or looked at.
-const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
+const rememberedRuns = () => (stored("runs") ?? "").split(",").filter(Boolean);
 /** @param {string[]} names */
-const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
+const rememberRuns = (names) =>
+  keep("runs", [...new Set([...names, ...rememberedRuns()])].slice(0, MAX_REMEMBERED_RUNS).join(","));
 
 /** @type {Remarks} */
 const NO_REMARKS = { remarks: [] };
 
-export class FinetunePage extends Bus {
+export class FinetunePage extends PageEvents {
   constructor() {
     super(["plan", "checked", "runs", "shown", "run", "at", "probe", "problem"]);
     this.store = new Store(pageData.finetune.table);
@@ -91,7 +92,7 @@ export class FinetunePage extends Bus {
     /** @type {Map<string, Figure & { update: import("../../kit/line_chart.js").LineChart["update"] }>} */
     this.charts = new Map(); // what can be taken away as figures: charts, and drawings of one moment
     /** @type {Map<string, Figure>} */
-    this.stills = new Map();
+    this.drawings = new Map();
     this.files = new PlanFiles(this);
     this.comparison = new Comparison(this); // of the runs that are shown
     this.isStarting = false;
@@ -143,7 +144,7 @@ export class FinetunePage extends Bus {
     await this.learn([{ loss: lossIn(text) }]);
     const data = planIn(text);
     if (!data) {
-      this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN));
+      this.show(link.read(this.store.table, text).shown.slice(0, MAX_SHOWN_RUNS));
       return true;
     }
     await this.takeOver(data);
@@ -179,7 +180,7 @@ export class FinetunePage extends Bus {
    * @template {{ error?: import("../../wire").Problem }} Found
    * @param {Promise<Found> | undefined} answering
    */
-  async heard(answering) {
+  async answered(answering) {
     const answer = await answering;
     if (answer?.error) this.warn(answer.error);
     return answer && !answer.error ? answer : null;
@@ -388,13 +389,13 @@ export class FinetunePage extends Bus {
       if (trace?.done && LIVE.has(state)) trace.done = false;
     }
     if (JSON.stringify(runs) !== before) this.publish("runs");
-    if (!this.arrived) this.welcomeBack();
+    if (!this.arrived) this.showLiveRun();
     this.arrived = true;
   }
 
   // Whoever comes without an address while a run of theirs is under way finds it.
-  welcomeBack() {
-    const mine = this.runs.find(({ id, state }) => LIVE.has(state) && known().includes(id));
+  showLiveRun() {
+    const mine = this.runs.find(({ id, state }) => LIVE.has(state) && rememberedRuns().includes(id));
     if (mine && !this.shown.length) this.show([mine.id]);
   }
 
@@ -404,7 +405,7 @@ export class FinetunePage extends Bus {
   show(names) {
     if (String(names) === String(this.shown)) return;
     if (names[0] !== this.shown[0]) this.look(null);
-    know(names);
+    rememberRuns(names);
     this.store.update({ shown: names });
     this.order = [
       ...this.order.filter((name) => names.includes(name)),
@@ -424,7 +425,7 @@ export class FinetunePage extends Bus {
   /** @param {string} name */
   toggle(name) {
     const others = this.shown.filter((other) => other !== name);
-    this.show(others.length < this.shown.length ? others : [...this.shown, name].slice(-MOST_SHOWN));
+    this.show(others.length < this.shown.length ? others : [...this.shown, name].slice(-MAX_SHOWN_RUNS));
   }
 
   /** @param {number | null} at */
@@ -439,7 +440,7 @@ export class FinetunePage extends Bus {
    * @param {Map<string, One>} figures
    * @param {One} one
    */
-  offer(figures, one) {
+  addFigure(figures, one) {
     figures.set(one.name, one);
     this.publish("figures");
   }
@@ -448,12 +449,12 @@ export class FinetunePage extends Bus {
 
   /** @param {Promise<Answer<"start">>} starting */
   async queue(starting) {
-    const answer = await this.heard(starting);
+    const answer = await this.answered(starting);
     if (!answer?.started) return;
     this.warn(null);
     this.listed = 0;
-    know(answer.started);
-    this.show(answer.started.slice(0, MOST_SHOWN));
+    rememberRuns(answer.started);
+    this.show(answer.started.slice(0, MAX_SHOWN_RUNS));
   }
 
   /** @param {PagePlan} plan */
@@ -469,7 +470,7 @@ export class FinetunePage extends Bus {
   // Of a page that strangers share, others may read the runs whose link was copied, and no more.
   async readableLink() {
     if (!pageData.hosted || !this.shown.length) return super.readableLink();
-    const answer = await this.heard(this.server.share({ runs: this.shown }));
+    const answer = await this.answered(this.server.share({ runs: this.shown }));
     for (const name of this.shown) this.askAgain(name); // that it is shared now
     return answer?.runs?.join(",") ?? null;
   }
@@ -512,7 +513,7 @@ export class FinetunePage extends Bus {
 
   /** @type {(what: string, name: string) => Promise<void>} */
   async steer(what, name) {
-    const answer = await this.heard(this.server.steer({ run: name, what }));
+    const answer = await this.answered(this.server.steer({ run: name, what }));
     if (!answer) return;
     this.warn(null);
     this.listed = 0;

@@ -4,7 +4,7 @@ import { nearest } from "../../kit/axis_range.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
 import { formOf, parametersIn } from "../../kit/loss_convention.js";
 import { pageData } from "../../kit/page_data.js";
-import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
@@ -16,8 +16,8 @@ import { stored } from "../../kit/storage.js";
 
 export const MINE = "mine"; // in place of an example: the batch that was left on Explore
 
-/** @extends {LinkedPage<import("../../wire").LandscapeServer>} */
-export class LandscapePage extends LinkedPage {
+/** @extends {PageInUrl<import("../../wire").LandscapeServer>} */
+export class LandscapePage extends PageInUrl {
   constructor() {
     super(["found"], pageData.landscape.table);
     /** @type {{ answer: Landscapes, landscapes: ReturnType<typeof landscapesIn> } | null} */

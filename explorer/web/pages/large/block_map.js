@@ -1,8 +1,8 @@
 // The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
 import { floats } from "../../kit/base64_arrays.js";
-import { asTable, h, magnified, worded } from "../../kit/dom.js";
+import { asTable, h, magnification, worded } from "../../kit/dom.js";
 import { cellFrame } from "../../kit/heatmap_view.js";
-import { apart, percent, show } from "../../kit/number_format.js";
+import { distinctNumbers, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { bandOf, factsOf, fillCard, isEmpty } from "./block_card.js";
@@ -173,7 +173,7 @@ class BlockMap {
     const gap = parseFloat(getComputedStyle(element).columnGap);
     const free = element.clientWidth - beside.reduce((sum, width) => sum + width + (width && gap), 0) - 4;
     // The card below it stays on the screen, also on a projector's.
-    const tallest = Math.max(180, Math.min(LONGEST, window.innerHeight / magnified(this.root) - 260));
+    const tallest = Math.max(180, Math.min(LONGEST, window.innerHeight / magnification(this.root) - 260));
     return Math.max(180, Math.min(tallest, free));
   }
 
@@ -190,11 +190,11 @@ class BlockMap {
       layer: layerOf(blocks, facet),
       present: blocks.masked.map((share) => Number(share !== 1)),
       view: { top: 0, left: 0, rows, columns },
-      size: { width, height, ratio: (window.devicePixelRatio || 1) * magnified(this.root) },
+      size: { width, height, ratio: (window.devicePixelRatio || 1) * magnification(this.root) },
       write: (least, largest) => {
         if (facet === "masked") return ["0%", "50%", "100%"];
         const values = largest > least ? [largest, (least + largest) / 2, least] : [largest];
-        return apart(values, facet === "share");
+        return distinctNumbers(values, facet === "share");
       },
     });
     frame.choosable(facet);

@@ -1,11 +1,11 @@
 // Files of what is in view: asked for until they are there, then saved or fetched.
 import { figureLook } from "../../kit/figure_export_options.js";
-import { download, saved } from "../../kit/file_downloads.js";
+import { download, saveAnswer } from "../../kit/file_downloads.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "take">} Answer */
 
-export class Taking {
+export class DownloadRequests {
   /** @param {import("./state.js").LargePage} page */
   constructor(page) {
     this.page = page;
@@ -58,6 +58,6 @@ export class Taking {
     this.isWriting = false;
     if (answer.error) this.page.warn(answer.error);
     else if (answer.path) download(answer);
-    else if (answer.text !== undefined) await saved(answer, ratio);
+    else if (answer.text !== undefined) await saveAnswer(answer, ratio);
   }
 }

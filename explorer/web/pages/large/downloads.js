@@ -9,7 +9,7 @@ export default function takeaway(root, page) {
   /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
-  const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => page.taking.take(what, look, ratio));
+  const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => page.downloads.take(what, look, ratio));
   root.append(
     h(
       "details.lp-table",
@@ -19,18 +19,18 @@ export default function takeaway(root, page) {
       line(
         "large.histogram",
         ...pictures("histogram_svg"),
-        button("take.csv", () => page.taking.take("histogram_csv")),
+        button("take.csv", () => page.downloads.take("histogram_csv")),
       ),
       line(
         "take.tables",
-        button("large.take_pairs", () => page.taking.take("pairs_csv")),
-        button("take.terms", () => page.taking.take("terms_csv")),
-        button("take.suspects", () => page.taking.take("suspects_csv")),
+        button("large.take_pairs", () => page.downloads.take("pairs_csv")),
+        button("take.terms", () => page.downloads.take("terms_csv")),
+        button("take.suspects", () => page.downloads.take("suspects_csv")),
       ),
       line(
         "large.take_figures",
-        button("take.csv", () => page.taking.take("figures_csv")),
-        button("take.json", () => page.taking.take("figures_json")),
+        button("take.csv", () => page.downloads.take("figures_csv")),
+        button("take.json", () => page.downloads.take("figures_json")),
       ),
       worded("p.lp-note", "large.take_note"),
     ),

@@ -1,5 +1,5 @@
 // How the similarities of each label are spread.
-import { cssOf, rampTable } from "../../kit/colours.js";
+import { rampColour, rampTable } from "../../kit/colours.js";
 import { h, worded } from "../../kit/dom.js";
 import { grouped, show } from "../../kit/number_format.js";
 import { ridges } from "../../kit/ridge_histograms.js";
@@ -8,7 +8,7 @@ import { say } from "../../kit/words.js";
 /** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
 export default function histogram(root, page) {
   root.append(worded("h2", "large.histogram"));
-  const chart = ridges(root, { row: 34, reach: 0.95, together: true }, (_what, bin) => tell(bin));
+  const chart = ridges(root, { row: 34, reach: 0.95, together: true }, (_what, bin) => describeBin(bin));
   const card = h("p.lp-note");
   root.append(card);
 
@@ -20,7 +20,7 @@ export default function histogram(root, page) {
    */
   const colour = (group, count) => {
     const share = count > 1 ? group / (count - 1) : 0;
-    return cssOf(rampTable("diverging"), share < 0.5 ? 10 + 110 * share : 135 + 110 * share);
+    return rampColour(rampTable("diverging"), share < 0.5 ? 10 + 110 * share : 135 + 110 * share);
   };
   /** @param {import("../../kit/types").Span} range */
   const named = ([low, high]) =>
@@ -41,11 +41,11 @@ export default function histogram(root, page) {
     const sums = names.map((name, i) => `${name}: ${grouped(counts[i].reduce((a, b) => a + b, 0))}`);
     const label = `${say("large.histogram")}: ${sums.join("; ")}`;
     chart.update({ data: { edges, rows, span, label } });
-    tell(null);
+    describeBin(null);
   }
 
   /** @param {number | null} bin */
-  function tell(bin) {
+  function describeBin(bin) {
     if (!seen || bin === null) {
       card.textContent = say("large.histogram_note");
       return;

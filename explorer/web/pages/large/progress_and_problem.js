@@ -56,7 +56,7 @@ function Remedy({ page, about }) {
   }
   if (!(about in AGAIN)) return null;
   const again = () => {
-    page.forgive();
+    page.clearProblem();
     page.ask();
   };
   return h("button.lp-button", { onClick: again }, say(AGAIN[about]));

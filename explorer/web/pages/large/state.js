@@ -4,12 +4,12 @@ import { History } from "../../kit/browser_history.js";
 import { corrected } from "../../kit/label_corrections.js";
 import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
-import { Bus } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_events_and_jobs.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
-import { Taking } from "./download_requests.js";
+import { DownloadRequests } from "./download_requests.js";
 
 /** @typedef {import("../../wire").LargeServer} LargeServer */
 /**
@@ -38,7 +38,7 @@ const CANCELLED = problem("large_cancelled", {}, "cancelled");
 /** @type {(one: unknown, other: unknown) => boolean} */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-export class LargePage extends Bus {
+export class LargePage extends PageEvents {
   constructor() {
     super(["state", "answer", "details", "judged", "cell", "problem"]);
     this.store = new Store(pageData.large.table);
@@ -75,22 +75,22 @@ export class LargePage extends Bus {
       ask: () => this.question(),
       take: (reply) => this.receive(reply),
       again: ({ answer }) => (answer.error?.about === CANCELLED.about ? 0 : whileWorking(answer)),
-      progress: ({ request, answer }) => this.hear(request, answer),
+      progress: ({ request, answer }) => this.takeProgress(request, answer),
     });
     /** @type {Requests<Answer<"details">>} */
     this.detailed = new Requests({
       most: 2,
       ask: () => this.server.details(this.answered),
-      take: (answer) => this.learn(answer),
+      take: (answer) => this.takeDetails(answer),
       again: whileWorking,
     });
     /** @type {Requests<Answer<"judge">>} */
     this.judging = new Requests({
       ask: () => this.server.judge(this.answered),
-      take: (answer) => this.hearJudged(answer),
+      take: (answer) => this.takeJudged(answer),
       again: whileWorking,
     });
-    this.taking = new Taking(this);
+    this.downloads = new DownloadRequests(this);
   }
 
   /** @param {import("../../kit/types").Asking<LargeServer>} server */
@@ -185,7 +185,7 @@ export class LargePage extends Bus {
   }
 
   // An earlier problem is no problem of what is under way.
-  forgive() {
+  clearProblem() {
     this.warn(null);
     if (this.problem) this.fail(null);
   }
@@ -283,7 +283,7 @@ export class LargePage extends Bus {
    * Where somebody else who waited for the same stopped it, it is asked for again and goes on.
    * @type {(request: LargeRequest, answer: { working?: Progress }) => void}
    */
-  hear(request, { working }) {
+  takeProgress(request, { working }) {
     if (!working) return;
     this.running = { request, what: working.what };
     this.show(working);
@@ -296,7 +296,7 @@ export class LargePage extends Bus {
   }
 
   async stop() {
-    if (this.taking.stop()) return;
+    if (this.downloads.stop()) return;
     this.requests.drop(); // no further question about it
     this.show(null);
     await this.server.stop(this.request);
@@ -346,7 +346,7 @@ export class LargePage extends Bus {
   }
 
   /** @param {Answer<"details">} answer */
-  learn(answer) {
+  takeDetails(answer) {
     clearTimeout(this.late);
     if (answer.error) this.fail(answer.error);
     if (!answer.histogram) return;
@@ -359,7 +359,7 @@ export class LargePage extends Bus {
   }
 
   /** @param {Answer<"judge">} answer */
-  hearJudged(answer) {
+  takeJudged(answer) {
     if (answer.error && answer.error.about !== CANCELLED.about) this.fail(answer.error);
     if (!answer.suspects) return;
     this.judged = answer;

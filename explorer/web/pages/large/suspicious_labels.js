@@ -46,7 +46,7 @@ export default function suspects(root, page) {
   const corrections = correctionsList({
     note: "large.corrections_note",
     undo: (first, second) => page.correct(first, second, null),
-    take: (what) => page.taking.take(what),
+    take: (what) => page.downloads.take(what),
   });
   root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, list, cut, corrections.element);
   reword(root);

@@ -1,7 +1,7 @@
 // The state of the Learn page: a step of a lesson, where its lever stands and what was predicted. Which lesson it
 // is, the path of the address says; a lecture's list of lessons stands behind the "#", from lesson to lesson.
 import { pageData } from "../../kit/page_data.js";
-import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 import { store, stored } from "../../kit/storage.js";
@@ -10,8 +10,8 @@ import { store, stored } from "../../kit/storage.js";
 
 const LEARNED = "learned";
 
-/** @extends {LinkedPage<LearnServer>} */
-export class LearnPage extends LinkedPage {
+/** @extends {PageInUrl<LearnServer>} */
+export class LearnPage extends PageInUrl {
   constructor() {
     super(["measured"], pageData.learn.table);
     const last = location.pathname.split("/").pop();

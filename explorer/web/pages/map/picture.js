@@ -1,5 +1,5 @@
 // The map as a chart: pairs as lines, sentences as points, some of them with their words.
-import { endsOf } from "../../kit/axis_range.js";
+import { finiteRange } from "../../kit/axis_range.js";
 import { palette, themeColour } from "../../kit/colours.js";
 import { clip, h } from "../../kit/dom.js";
 import { show as number } from "../../kit/number_format.js";
@@ -176,7 +176,7 @@ function placesOf(page) {
  */
 function wholeOf(moments, size) {
   const spans = [0, 1].map(
-    (axis) => endsOf(moments.map(({ points }) => points.filter((_one, place) => place % 2 === axis))) ?? [0, 0],
+    (axis) => finiteRange(moments.map(({ points }) => points.filter((_one, place) => place % 2 === axis))) ?? [0, 0],
   );
   const unit =
     Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE) * (high - low)) / size[axis])) || 1 / size[0];

@@ -2,7 +2,7 @@
 // sight.
 import { floats } from "../../kit/base64_arrays.js";
 import { pageData } from "../../kit/page_data.js";
-import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 import { stored } from "../../kit/storage.js";
@@ -17,8 +17,8 @@ const DIGITS = 6; // of what is in sight
 const MAX_MARKED = 100; // pairs: more would be no list to read, and no link to send
 const RUN = "run:"; // before the name of a run, in place of an example
 
-/** @extends {LinkedPage<MapServer>} */
-export class MapPage extends LinkedPage {
+/** @extends {PageInUrl<MapServer>} */
+export class MapPage extends PageInUrl {
   constructor() {
     super(["map"], pageData.map.table);
     /** @type {SentenceMap | null} */

@@ -1,6 +1,6 @@
 // Small curves of a film, one below the other: loss, alignment, uniformity, effective rank, rank correlation. Plotly
 // draws them over one axis of steps, and a line marks the frame in sight.
-import { endsOf } from "../../kit/axis_range.js";
+import { finiteRange } from "../../kit/axis_range.js";
 import { themeColour } from "../../kit/colours.js";
 import { axisOver, template } from "../../kit/plotly.js";
 import { Plot } from "../../kit/plotly_component.js";
@@ -64,7 +64,7 @@ export const xAxis = (last) => ({ ...axisOver([0, last], false, 4), title: { tex
  * @param {string} name
  */
 export function yAxis(films, name) {
-  const [low, high] = endsOf(films.map((film) => film?.curves[name] ?? [])) ?? [0, 0];
+  const [low, high] = finiteRange(films.map((film) => film?.curves[name] ?? [])) ?? [0, 0];
   const spare = SPARE * (high - low) || SPARE * Math.abs(high) || SPARE;
   return axisOver([low - spare, high + spare], false, 2);
 }

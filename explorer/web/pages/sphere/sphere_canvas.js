@@ -1,7 +1,7 @@
 // Points on a circle or a sphere, on a canvas: each with the way that it came, partners joined. A hand drags a
 // point, or turns the sphere; so do the arrow keys. It knows nothing of losses.
 import { themeColour } from "../../kit/colours.js";
-import { contextOf, h, magnified } from "../../kit/dom.js";
+import { contextOf, h, magnification } from "../../kit/dom.js";
 import { onTheme } from "../../kit/theme.js";
 
 /**
@@ -46,7 +46,7 @@ export function ball(root, hand) {
   function draw() {
     const side = canvas.clientWidth;
     if (!cloud || !side) return;
-    const ratio = (window.devicePixelRatio || 1) * magnified(canvas);
+    const ratio = (window.devicePixelRatio || 1) * magnification(canvas);
     const size = Math.round(side * ratio);
     if (canvas.width !== size) Object.assign(canvas, { width: size, height: size });
     const context = contextOf(canvas);
@@ -141,7 +141,7 @@ export function ball(root, hand) {
    */
   function under(event) {
     const box = canvas.getBoundingClientRect();
-    const radius = box.width / 2 - MARGIN * magnified(canvas);
+    const radius = box.width / 2 - MARGIN * magnification(canvas);
     return {
       x: (event.clientX - box.left - box.width / 2) / radius,
       y: -(event.clientY - box.top - box.height / 2) / radius,

@@ -1,10 +1,10 @@
 // The state of the sphere: one loss or two, where the points start and how they move, the films that the server
 // made of them, and the frame in sight.
 import { floats } from "../../kit/base64_arrays.js";
-import { isStill } from "../../kit/dom.js";
+import { prefersReducedMotion } from "../../kit/dom.js";
 import { parametersIn, renamed } from "../../kit/loss_convention.js";
 import { pageData } from "../../kit/page_data.js";
-import { LinkedPage } from "../../kit/page_state_in_url.js";
+import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
@@ -21,8 +21,8 @@ const STILL_MS = 900;
 const DEBOUNCE_MS = 60; // between two questions of a slider
 export const MOVE = 4; // numbers of a point that a hand moved: step, point, two angles
 
-/** @extends {LinkedPage<SphereServer>} */
-export class SpherePage extends LinkedPage {
+/** @extends {PageInUrl<SphereServer>} */
+export class SpherePage extends PageInUrl {
   constructor() {
     super(["film", "frame"], pageData.sphere.table);
     /** @type {import("../../wire").Filmed | null} */
@@ -226,7 +226,7 @@ export class SpherePage extends LinkedPage {
     if (this.at === this.last) this.step(0);
     this.isPlaying = true;
     this.publish("frame");
-    if (isStill()) this.playStills();
+    if (prefersReducedMotion()) this.playStills();
     else this.playFrom(this.at, performance.now());
   }
 

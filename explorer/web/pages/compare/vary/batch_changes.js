@@ -3,7 +3,7 @@ import { quotedPair } from "../../../kit/batch_text.js";
 import { labelOf } from "../../../kit/compared_loss_labels.js";
 import { Select } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
-import { apart, read, show } from "../../../kit/number_format.js";
+import { distinctNumbers, read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { Slider } from "../../../kit/slider.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
@@ -202,7 +202,7 @@ function bothWords(from, to) {
   const isSame = Math.abs(Number(first) - Number(second)) <= 1e-9 * Math.abs(Number(first));
   if (first === null || second === null || isSame || show(first) !== show(second))
     return [show(from), show(isSame ? from : to)];
-  return apart([first, second]);
+  return distinctNumbers([first, second]);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Curves of several losses over one axis, each with its letter.
-import { heightsOf } from "../../../kit/axis_range.js";
+import { heightAxis } from "../../../kit/axis_range.js";
 import { themeColour } from "../../../kit/colours.js";
 import { letterOf } from "../../../kit/compared_loss_labels.js";
 import { show } from "../../../kit/number_format.js";
@@ -73,7 +73,7 @@ function tracesOf({ place, x, y, present = -1, limit = null, between }) {
 /** @param {Shown} shown */
 function figureOf({ curves, axis, bands = [], logarithmic, range, also = [] }) {
   const limits = curves.flatMap(({ limit }) => (typeof limit === "number" ? [limit] : []));
-  const heights = heightsOf(
+  const heights = heightAxis(
     curves.map(({ y }) => y),
     { logarithmic, range, also: [...also, ...limits] },
   );

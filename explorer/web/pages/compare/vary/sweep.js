@@ -1,5 +1,5 @@
 // Several losses along one parameter: all values come in one answer, and are read without the server.
-import { endsOf, nearest } from "../../../kit/axis_range.js";
+import { finiteRange, nearest } from "../../../kit/axis_range.js";
 import { floats } from "../../../kit/base64_arrays.js";
 import { labelOf, letterOf } from "../../../kit/compared_loss_labels.js";
 import { Checkbox, Select } from "../../../kit/components.js";
@@ -105,7 +105,7 @@ function sweepIn(page, answer, sides, axis) {
     const along = swept && alongOf(formOf(page, sides[place]), axis);
     return along ? [lineOf(place, along, swept)] : [];
   });
-  const span = endsOf(lines.map(({ x }) => x)) ?? [0, 1];
+  const span = finiteRange(lines.map(({ x }) => x)) ?? [0, 1];
   return { lines, axis, logarithmic: lines.some(({ swept }) => swept.logarithmic), span };
 }
 

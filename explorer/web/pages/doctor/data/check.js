@@ -1,6 +1,6 @@
 // The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
 import { download } from "../../../kit/file_downloads.js";
-import { sent } from "../../../kit/file_upload.js";
+import { fileContent } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
@@ -17,7 +17,7 @@ import { language } from "../../../kit/words.js";
 /** @typedef {{ source: Source | null, answer: Answer<"examine"> }} Reply */
 /** @typedef {import("../../../wire").ExaminedData} Examined */
 /** @typedef {{ error?: import("../../../wire").Problem | null, working?: import("../../../wire").Progress,
- *   file?: string, name?: string }} Held a file that the server has, or how far it is on the way there */
+ *   file?: string, name?: string }} ServerFile a file that the server has, or how far it is on the way there */
 
 const PASTED = "pasted.txt"; // what a pasted table is called on the server
 const PASTED_BYTES = 2 ** 22; // of a table in an address, unpacked
@@ -63,7 +63,7 @@ export class DataCheck {
     /** @type {Requests<Answer<"encode">>} */
     this.encoding = new Requests({
       ask: () => this.askEncoder(),
-      take: (answer) => this.hearEncoder(answer),
+      take: (answer) => this.takeEncoded(answer),
       again: whileWorking,
       progress: ({ working }) => page.showProgress(working),
       changed: () => page.setBusy(this.encoding, this.encoding.flying > 0),
@@ -112,7 +112,7 @@ export class DataCheck {
   forget() {
     this.requests.drop();
     this.clear();
-    this.page.tell(null);
+    this.page.setProgress(null);
     this.page.fail(null);
     this.publish();
   }
@@ -134,7 +134,7 @@ export class DataCheck {
     /** @type {Source} */
     let source = { kind, example };
     if (kind !== "example") {
-      const file = await this.heldFile();
+      const file = await this.serverFile();
       if (file.error) return { source: null, answer: { error: file.error } };
       if (file.working) return { source: null, answer: { working: file.working } };
       source = { kind, file: file.file, name: file.name, columns, header, encoding };
@@ -149,8 +149,8 @@ export class DataCheck {
     return { source, answer };
   }
 
-  /** @returns {Promise<Held>} */
-  async heldFile() {
+  /** @returns {Promise<ServerFile>} */
+  async serverFile() {
     const { kind, file, name } = this.state;
     if (kind === "file") return { file, name };
     return kind === "hub" ? this.fetchRows() : this.handIn();
@@ -162,7 +162,7 @@ export class DataCheck {
   }
 
   // Rows of the hub come to the server, and are a file there from then on.
-  /** @returns {Promise<Held>} */
+  /** @returns {Promise<ServerFile>} */
   async fetchRows() {
     const wanted = JSON.stringify(this.hubRows);
     if (this.fetched?.wanted === wanted) return this.fetched;
@@ -172,12 +172,12 @@ export class DataCheck {
   }
 
   // A pasted table goes to the server as a file, and by its content from then on.
-  /** @returns {Promise<Held>} */
+  /** @returns {Promise<ServerFile>} */
   async handIn() {
     /** @type {string} */
     const text = this.state.pasted;
     if (this.uploaded?.text === text) return { file: this.uploaded.file, name: PASTED };
-    const answer = await this.page.server.hand_in(await sent(new File([text], PASTED)));
+    const answer = await this.page.server.hand_in(await fileContent(new File([text], PASTED)));
     if (answer.error) return { error: answer.error };
     const { file = "" } = answer;
     this.uploaded = { text, file };
@@ -186,7 +186,7 @@ export class DataCheck {
 
   /** @param {Reply} reply */
   take({ source, answer }) {
-    this.page.tell(null);
+    this.page.setProgress(null);
     const { encoded } = this;
     this.clear();
     this.page.fail(answer.error ?? (answer.undecided ? answer.problem : null));
@@ -213,8 +213,8 @@ export class DataCheck {
   }
 
   /** @param {Answer<"encode">} answer */
-  hearEncoder(answer) {
-    this.page.tell(null);
+  takeEncoded(answer) {
+    this.page.setProgress(null);
     if (answer.error) this.page.fail(answer.error);
     else if (answer.bands) this.encoded = answer;
     this.publish();
@@ -225,7 +225,7 @@ export class DataCheck {
     const { kind, file, name, columns, header, encoding, encoder, most } = this.state;
     const underWay = [this.requests, this.encoding, this.taking].some(({ flying, due }) => flying || due);
     for (const one of [this.requests, this.encoding, this.taking]) one.drop();
-    this.page.tell(null);
+    this.page.setProgress(null);
     if (!underWay) return;
     const source = this.source ?? { kind, file, name, columns, header, encoding };
     const fetched = kind === "hub" && !this.fetched ? this.hubRows : {};
@@ -258,7 +258,7 @@ export class DataCheck {
 
   /** @param {Answer<"take">} answer */
   handOut(answer) {
-    this.page.tell(null);
+    this.page.setProgress(null);
     if (answer.error) this.page.warn(answer.error);
     else if (answer.path) download(answer);
   }

@@ -83,7 +83,7 @@ export function NumberField({ page }) {
       onKeyDown: (event) => event.key === "Enter" && event.preventDefault(),
       onInput: (event) => {
         draft.now = event.currentTarget.value;
-        page.bring(draft.now);
+        page.takeTyped(draft.now);
       },
     }),
     h("small.lp-note", say("doctor.value_note")),

@@ -33,7 +33,7 @@ export class RunCheck {
         const asked = { folder: this.state.folder, language: language() };
         return page.server.kept(asked);
       },
-      take: (answer) => this.hear(answer),
+      take: (answer) => this.takeBatches(answer),
       again: whileWorking,
       progress: ({ working }) => page.showProgress(working),
       changed: () => page.setBusy(this.listing, this.listing.flying > 0 && this.batches === null),
@@ -114,7 +114,7 @@ export class RunCheck {
 
   cancel() {
     this.stopFollowing();
-    this.page.tell(null);
+    this.page.setProgress(null);
     this.page.fail(problem("large_cancelled", {}, "cancelled"));
   }
 
@@ -122,7 +122,7 @@ export class RunCheck {
     this.requests.drop();
     this.stopFollowing();
     this.examined = this.batches = null;
-    this.page.tell(null);
+    this.page.setProgress(null);
     this.page.fail(null);
     this.publish();
   }
@@ -149,8 +149,8 @@ export class RunCheck {
   }
 
   /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
-  hear(answer) {
-    this.page.tell(null);
+  takeBatches(answer) {
+    this.page.setProgress(null);
     if (answer.error?.about === "log") return this.requests.ask(); // then it may have a log
     this.page.fail(answer.error ?? null);
     if (answer.batches) this.follow();

@@ -3,7 +3,7 @@ import { Select, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { isOwnVectors } from "../../../kit/encoder_title.js";
 import { ColumnFields, EncodingField, HeaderField, readingNotes } from "../../../kit/file_reading_fields.js";
-import { FilePicker, sent, tooLarge } from "../../../kit/file_upload.js";
+import { FilePicker, fileContent, tooLarge } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request_scheduling.js";
@@ -80,10 +80,10 @@ export class FileReading {
   async #request(next, options) {
     const { page, server } = this;
     const known = this.offered?.answer.file;
-    const request = known ? { name: next.name, file: known } : await sent(next);
+    const request = known ? { name: next.name, file: known } : await fileContent(next);
     const answer = await page.work(server, "read_file", { ...request, ...options });
     if (!answer?.send_file) return answer;
-    return await page.work(server, "read_file", { ...(await sent(next)), ...options });
+    return await page.work(server, "read_file", { ...(await fileContent(next)), ...options });
   }
 
   /** @type {(answer: Extract<FileAnswer, { rows: unknown }>, options: Options) => void} */
