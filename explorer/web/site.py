@@ -222,9 +222,9 @@ def build(first: Scenario) -> gr.Server:
         ],
         exception_handlers={
             404: missing.answer(LINKS),
-            RequestValidationError: missing.unfit,
-            KeyError: missing.unheard_of,
-            FnIndexInferError: missing.unheard_of,
+            RequestValidationError: missing.invalid_call,
+            KeyError: missing.unknown_call,
+            FnIndexInferError: missing.unknown_call,
         },
     )
     for place, function in enumerate(ENDPOINTS):

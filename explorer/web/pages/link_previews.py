@@ -38,14 +38,14 @@ from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
 from lossprism.explorer.web.pages.figure_sources import PageFigure, openings
 from lossprism.losses import SHIPPED
 
-SIZE = (1200, 630)  # pixels, as sites show it
-BORDER = 24
-BESIDE = 2  # losses that a picture has room for
+PICTURE_SIZE = (1200, 630)  # pixels, as sites show it
+PICTURE_BORDER = 24
+MAX_PICTURED_LOSSES = 2  # losses that a picture has room for
 LINK_LETTERS = 2000  # of a scenario that has a picture of its own
 PICTURED = ("explore", "compare")  # pages whose links have a picture of their own
-NUMBER = re.compile(r"[-+]?[0-9.]{1,16}(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
+NUMBER_PATTERN = re.compile(r"[-+]?[0-9.]{1,16}(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
 PATH = "preview.png"
-NAMES = {spec.name for spec in SHIPPED}
+SHIPPED_NAMES = {spec.name for spec in SHIPPED}
 LESSON_PATHS = {f"learn/{name}" for name in BY_NAME}
 _pictures: Cache[bytes] = Cache(8 * 2**20, len)
 
@@ -66,7 +66,7 @@ def _is_complete(scenario: Scenario) -> bool:
     data = scenario.data
     others = data.cross_encoder or data.guide or data.teacher_model or data.guided
     alone = data.source in ("example", "random") and is_embedded(data.encoder) and not others
-    return bool(alone) and scenario.loss in NAMES
+    return bool(alone) and scenario.loss in SHIPPED_NAMES
 
 
 def _compared(link: str) -> list[Scenario]:
@@ -140,7 +140,7 @@ def _named(scenario: Scenario, language: str) -> tuple[str, list[str]]:
 def _doctors_number(link: str) -> str:
     """Return the number of Doctor's link, `value=5.545&loss=siglip`; "" where that is no number."""
     value = dict(parse_qsl(link[:LINK_LETTERS])).get("value", "")
-    return value if NUMBER.fullmatch(value) else ""
+    return value if NUMBER_PATTERN.fullmatch(value) else ""
 
 
 async def _preview(request: Request) -> Response:
@@ -164,7 +164,7 @@ def _drawings(page: str, link: str, language: str) -> dict[str, Callable[[], str
         f"{language} {one.to_link() if isinstance(one, Scenario) else page}": partial(
             _figure_of, one, language
         )
-        for one in shown[:BESIDE]
+        for one in shown[:MAX_PICTURED_LOSSES]
     }
 
 
@@ -176,21 +176,21 @@ def _figure_of(shown: Scenario | PageFigure, language: str) -> str:
 
 
 def _picture(drawings: Mapping[str, Callable[[], str]]) -> bytes:
-    """Return figures beside each other on a sheet of `SIZE`."""
+    """Return figures beside each other on a sheet of `PICTURE_SIZE`."""
     key = " ".join(drawings)
     if (known := _pictures.get(key)) is not None:
         return known
     from PIL import Image  # takes its time, and only a preview needs it here
 
-    sheet = Image.new("RGB", SIZE, LIGHT.sheet)
-    width = SIZE[0] // len(drawings)
+    sheet = Image.new("RGB", PICTURE_SIZE, LIGHT.sheet)
+    width = PICTURE_SIZE[0] // len(drawings)
     for place, draw in enumerate(drawings.values()):
         figure = draw()
         with jobs.heavy_work_turn():
             drawn = Image.open(io.BytesIO(rasterised(figure).content)).convert("RGB")
-        drawn.thumbnail((width - 2 * BORDER, SIZE[1] - 2 * BORDER))
+        drawn.thumbnail((width - 2 * PICTURE_BORDER, PICTURE_SIZE[1] - 2 * PICTURE_BORDER))
         left = place * width + (width - drawn.width) // 2
-        sheet.paste(drawn, (left, (SIZE[1] - drawn.height) // 2))
+        sheet.paste(drawn, (left, (PICTURE_SIZE[1] - drawn.height) // 2))
     content = io.BytesIO()
     sheet.save(content, "PNG")
     return _pictures.put(key, content.getvalue())

@@ -36,11 +36,11 @@ from lossprism.explorer.web.pages.large.requests import read_query, start_openin
 from lossprism.explorer.web.pages.sphere.state_entries import TURN
 from lossprism.losses import LOSSES
 
-SQUARE, GRID, DOT = 360.0, 81, 5.0
-MAP = 720.0, 460.0
-FAR_SIDE = 0.35  # opacity of points behind the sphere
-WIDEST = 5.0  # pixels, of the line with the largest gradient
-LEVELS = 14  # of heights
+PANEL_SIDE, GRID_POINTS, DOT_RADIUS = 360.0, 81, 5.0
+MAP_SIZE = 720.0, 460.0
+FAR_SIDE_OPACITY = 0.35  # opacity of points behind the sphere
+MAX_LINE_WIDTH = 5.0  # pixels, of the line with the largest gradient
+HEIGHT_LEVELS = 14  # of heights
 CURVES = ("side_1", "side_2", "side_3", "side_4", "faint")
 
 
@@ -72,13 +72,14 @@ def sphere(**look: Unpack[Look]) -> str:
     frames = film(resolve(preset.sides[0].applied_to(Scenario())), batch, preset.steps).frames
     titles = [say(language, "sphere.step", step=at, steps=steps) for at in (0, steps)]
     panels = [
-        _ball(title, frame) for title, frame in zip(titles, (frames[0], frames[-1]), strict=True)
+        _sphere_panel(title, frame)
+        for title, frame in zip(titles, (frames[0], frames[-1]), strict=True)
     ]
     caption = [say(language, f"sphere.watch.{preset.name}")]
     return chart_figure(Chart(say(language, "sphere.heading"), caption, [], panels, 2), **look)
 
 
-def _ball(title: str, points: torch.Tensor) -> Panel:
+def _sphere_panel(title: str, points: torch.Tensor) -> Panel:
     """Return points [S, 3] as seen from where the page looks at them."""
     around, down = (math.radians(one) for one in TURN)
     x, y, z = points.double().T
@@ -90,17 +91,17 @@ def _ball(title: str, points: torch.Tensor) -> Panel:
         math.cos(down) * z + math.sin(down) * away,
         math.sin(down) * z - math.cos(down) * away,
     )
-    middle, radius = SQUARE / 2, SQUARE / 2 - 2 * DOT
+    middle, radius = PANEL_SIDE / 2, PANEL_SIDE / 2 - 2 * DOT_RADIUS
     line = {"stroke": "line", "stroke-width": 1.0}
     shapes = [_shape("circle", cx=middle, cy=middle, r=radius, **line)]
     for place in near.argsort().tolist():  # the nearest last
         at = {"cx": middle + radius * float(right[place]), "cy": middle - radius * float(up[place])}
-        opacity = 1.0 if near[place] >= 0 else FAR_SIDE
-        shapes.append(_shape("circle", r=DOT, fill="side_1", opacity=opacity, **at))
-    return _picture(title, SQUARE, SQUARE, shapes)
+        opacity = 1.0 if near[place] >= 0 else FAR_SIDE_OPACITY
+        shapes.append(_shape("circle", r=DOT_RADIUS, fill="side_1", opacity=opacity, **at))
+    return _panel(title, PANEL_SIDE, PANEL_SIDE, shapes)
 
 
-def _picture(title: str, wide: float, tall: float, shapes: list[Shape]) -> Panel:
+def _panel(title: str, wide: float, tall: float, shapes: list[Shape]) -> Panel:
     return Panel(title, wide, tall, None, [], [], shapes)
 
 
@@ -113,33 +114,33 @@ def landscape(**look: Unpack[Look]) -> str:
     for one in FIRST_LANDSCAPES:
         side = Side(one["loss"], one["convention"], tuple(one["parameters"].items()))
         resolved = resolve(side.applied_to(Scenario()))
-        axis = torch.linspace(-1, 1, GRID, dtype=torch.float64)
+        axis = torch.linspace(-1, 1, GRID_POINTS, dtype=torch.float64)
         negatives, positives = torch.meshgrid(axis.flip(0), axis, indexing="ij")
         points = torch.stack([positives.flatten(), negatives.flatten()], dim=1)
-        heights = surface(resolved, points).values.view(GRID, GRID).cpu().numpy()
+        heights = surface(resolved, points).values.view(GRID_POINTS, GRID_POINTS).cpu().numpy()
         dots = comparisons(batch, resolved.spec).tolist()
         title = spelled(language, "loss", title_word(LOSSES[side.loss]))
-        panels.append(_ground(title, heights, dots, language, look))
+        panels.append(_landscape_panel(title, heights, dots, language, look))
     return chart_figure(
         Chart(say(language, "page.landscape"), [say(language, "landscape.about")], [], panels, 2),
         **look,
     )
 
 
-def _ground(
+def _landscape_panel(
     title: str, heights: np.ndarray, dots: Sequence[Sequence[float]], language: str, look: Look
 ) -> Panel:
     """Return heights [rows, columns] in even steps of the pale half of the ramp, with dots (s_p,
     s_n) and the names of both axes."""
     low, high = float(heights.min()), float(heights.max())
-    steps = np.floor((heights - low) / (high - low or 1) * LEVELS) / LEVELS
+    steps = np.floor((heights - low) / (high - low or 1) * HEIGHT_LEVELS) / HEIGHT_LEVELS
     ramp = (PALETTES[palette_of(look)], steps, np.zeros_like(steps, bool), "sequential", 0.0, 2.0)
     picture = base64.b64encode(png(Cells(*ramp, called="").colours())).decode()
 
     def place(score: float) -> float:
-        return (1 + score) / 2 * SQUARE
+        return (1 + score) / 2 * PANEL_SIDE
 
-    box = {"x": 0.0, "y": 0.0, "width": SQUARE, "height": SQUARE}
+    box = {"x": 0.0, "y": 0.0, "width": PANEL_SIDE, "height": PANEL_SIDE}
     shapes = [_shape("image", href=f"data:image/png;base64,{picture}", **box)]
     shapes += [
         _shape("circle", cx=place(positive), cy=place(-negative), r=2.0, fill="up")
@@ -148,11 +149,13 @@ def _ground(
     ]
     style = {"text-anchor": "middle", "font-size": 12.0}
     name = say(language, "landscape.positive") + " →"
-    shapes.append(_shape("text", x=SQUARE / 2, y=SQUARE - 8, text=name, fill="ink", **style))
+    shapes.append(
+        _shape("text", x=PANEL_SIDE / 2, y=PANEL_SIDE - 8, text=name, fill="ink", **style)
+    )
     name = "↑ " + say(language, "landscape.negative")
     style["text-anchor"] = "start"
     shapes.append(_shape("text", x=8.0, y=18.0, text=name, fill="ink", **style))
-    return _picture(title, SQUARE, SQUARE, shapes)
+    return _panel(title, PANEL_SIDE, PANEL_SIDE, shapes)
 
 
 def _shape(tag: str, **values: str | float) -> Shape:
@@ -166,9 +169,9 @@ def sentences(**look: Unpack[Look]) -> str:
     sentence_map = map_of_scenario(Scenario(), "pca")
     [frame] = sentence_map.frames
     points, largest = frame.points, float(np.abs(frame.gradient).max()) or 1.0
-    unit = min(one / span for one, span in zip(MAP, 1.1 * np.ptp(points, axis=0), strict=True))
+    unit = min(one / span for one, span in zip(MAP_SIZE, 1.1 * np.ptp(points, axis=0), strict=True))
     middle = (points.min(0) + points.max(0)) / 2
-    places = np.array(MAP) / 2 + (points - middle) * (unit, -unit)
+    places = np.array(MAP_SIZE) / 2 + (points - middle) * (unit, -unit)
     shapes = [
         _shape(
             "line",
@@ -177,7 +180,7 @@ def sentences(**look: Unpack[Look]) -> str:
             x2=float(places[other, 0]),
             y2=float(places[other, 1]),
             stroke="down" if gradient < 0 else "up" if gradient > 0 else "line",
-            **{"stroke-width": max(abs(float(gradient)) / largest * WIDEST, 0.6)},
+            **{"stroke-width": max(abs(float(gradient)) / largest * MAX_LINE_WIDTH, 0.6)},
         )
         for one, other, gradient in zip(
             sentence_map.first, sentence_map.second, frame.gradient, strict=True
@@ -190,7 +193,7 @@ def sentences(**look: Unpack[Look]) -> str:
         (say(language, f"map.{name}"), Colour(colour), "")
         for name, colour in (("pull", "down"), ("push", "up"))
     ]
-    panel = _picture("", *MAP, shapes)
+    panel = _panel("", *MAP_SIZE, shapes)
     return chart_figure(Chart(say(language, "page.map"), caption, legend, [panel], 1), **look)
 
 
@@ -212,7 +215,7 @@ def claim(**look: Unpack[Look]) -> str:
         _axis(chart.x, [x for one in traces for x in one.x], chart.logarithmic_x),
         _axis(chart.y, [y for one in traces for y in one.y], chart.logarithmic_y),
     )
-    panel = Panel("", 2 * SQUARE, SQUARE, axes, traces, [], [])
+    panel = Panel("", 2 * PANEL_SIDE, PANEL_SIDE, axes, traces, [], [])
     title = say(language, f"claims.{FIRST_CLAIM}.claim")
     caption = [say(language, "page.about.claims")]
     return chart_figure(Chart(title, caption, legend, [panel], 1), **look)

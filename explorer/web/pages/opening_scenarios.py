@@ -16,7 +16,7 @@ from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web.pages.compare import questions
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
 
-PRACTISED = 24  # pairs of Fine-tune's data in its figure
+MAX_PRACTICE_PAIRS = 24  # pairs of Fine-tune's data in its figure
 
 
 def page_at(address: str) -> str | None:
@@ -36,15 +36,15 @@ def opening_scenarios(page: str, language: str = LANGUAGES[0]) -> list[Scenario]
     if page == "":
         return [_in_language(OPENING, language)]
     if page == "compare":
-        return [_in_language(one, language) for one in _compared(language)]
+        return [_in_language(one, language) for one in _compare_scenarios(language)]
     if page == "doctor":
-        return [_explained()]
+        return [_doctor_scenario()]
     if page == "finetune":
-        return [_practised(language)]
+        return [_practice_scenario(language)]
     lesson = page.removeprefix("learn/")
     if page == "learn":
         lesson = LESSONS[0].name
-    return [_taught(BY_NAME[lesson])] if lesson in BY_NAME else []
+    return [_lesson_scenario(BY_NAME[lesson])] if lesson in BY_NAME else []
 
 
 def _in_language(scenario: Scenario, language: str) -> Scenario:
@@ -57,7 +57,7 @@ def _example_in(language: str, example: str) -> str:
     return IN_LANGUAGE.get(language, {}).get(example, example)
 
 
-def _compared(language: str) -> list[Scenario]:
+def _compare_scenarios(language: str) -> list[Scenario]:
     question = questions.QUESTIONS[questions.OPENING[language]]
     batch = Scenario(
         data=Data(example=question.example),
@@ -75,23 +75,23 @@ def _compared(language: str) -> list[Scenario]:
     ]
 
 
-def _practised(language: str) -> Scenario:
+def _practice_scenario(language: str) -> Scenario:
     """Return the first practice pairs under the loss of the first plan, before any training."""
     name = _example_in(language, next(iter(PRACTICE)))
-    pairs = practice_pairs(name)[:PRACTISED]
+    pairs = practice_pairs(name)[:MAX_PRACTICE_PAIRS]
     rows = tuple((one, other, f"{label:g}") for one, other, label in pairs)
     data = Data(source="table", rows=rows, file=name)
     return Scenario(data=data, loss=TrainingPlan().loss, view=OPENING.view)
 
 
-def _taught(lesson: Lesson) -> Scenario:
+def _lesson_scenario(lesson: Lesson) -> Scenario:
     """Return the scenario at the stop that the lesson's card shows, of its first step."""
     seen = moments(lesson.name, 0)[lesson.pictured_stop].seen
     shown = lesson.steps[0].scenario if seen is None else seen.scenario
     return replace(shown, view=OPENING.view)
 
 
-def _explained() -> Scenario:
+def _doctor_scenario() -> Scenario:
     """Return the batch on which the loss of Doctor's example has the number."""
     example = EXAMPLES[0]
     explanation = explain_values([example["value"]], Known(loss=example["loss"]))

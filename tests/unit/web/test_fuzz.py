@@ -107,7 +107,7 @@ def here(tmp_path_factory):
         patch.setattr(hosted_server_setup_and_cleanup, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
-        timed = dict.fromkeys((*time_estimate.PACE, "steps"), 1)
+        timed = dict.fromkeys((*time_estimate.PACE_FIELDS, "steps"), 1)
         patch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
         patch.setattr(request_plan, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)

@@ -32,7 +32,7 @@ def application_with(*functions, middleware=()) -> FastAPI:
     return FastAPI(
         routes=page_requests.routes({"p": functions}),
         middleware=[*middleware],
-        exception_handlers={RequestValidationError: missing.unfit},
+        exception_handlers={RequestValidationError: missing.invalid_call},
     )
 
 

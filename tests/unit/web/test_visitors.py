@@ -220,7 +220,7 @@ def test_every_function_refuses_what_is_anothers(pages, runs):
 
 def test_the_owner_is_answered(pages, runs, monkeypatch):
     """So that a refusal above is not one of a request that nobody could make."""
-    timed = dict.fromkeys(time_estimate.PACE, 0.5)
+    timed = dict.fromkeys(time_estimate.PACE_FIELDS, 0.5)
     monkeypatch.setattr(time_estimate, "_paces", Cache(PACES))
     monkeypatch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
     monkeypatch.setenv("LOSSPRISM_RUNS_OF_ONE", "24")

@@ -495,7 +495,7 @@ def test_finetune(pages, runs, monkeypatch):
     link = Scenario(loss="circle", parameters=(("scale", 30.0),)).to_link()
     linked = {**SMALL, "data": {**SMALL["data"], "source": "link", "link": link}}
     assert server.ask("check", {"plan": linked}, finetune_check.Checked)["of_scene"]
-    timed = dict.fromkeys(time_estimate.PACE, 0.5)
+    timed = dict.fromkeys(time_estimate.PACE_FIELDS, 0.5)
     monkeypatch.setattr(time_estimate, "_paces", Cache(PACES))
     monkeypatch.setattr(time_estimate, "estimate", lambda *_, **__: {**timed, "steps": 6})
     assert server.ask("estimate", {"plan": SMALL}, time_estimate.Pace) == timed

@@ -59,9 +59,9 @@ from lossprism.explorer.web.pages.large.uploaded_file import (
 )
 
 PAIR_SECONDS = 1e-4  # of a processor, to examine a pair
-ON_CLASSES = "supcon"  # under which a finding about classes is shown
+CLASS_LOSS = "supcon"  # under which a finding about classes is shown
 EVIDENT_LETTERS = 600  # of a text that shows a finding
-LISTED = 1  # losses that can learn from the data, before the others, which stand folded
+UNFOLDED_LOSSES = 1  # losses that can learn from the data, before the others, which stand folded
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def examined(
             not_looked=not_looked,
             suited=losses,
             scenes=scenarios,
-            more=max(0, len(fitting) - LISTED),
+            more=max(0, len(fitting) - UNFOLDED_LOSSES),
             kept=len(examination.cleaned.kept),
             file=_file(read, source),
         )
@@ -244,7 +244,7 @@ def examined_classes(
     """Return the findings about texts and their classes, and the losses that can learn from
     them."""
     examination, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
-    rows = class_rows_link(table, class_sample(table), ON_CLASSES)
+    rows = class_rows_link(table, class_sample(table), CLASS_LOSS)
     losses, scenarios = _with_links(fitting, [rows] * len(fitting), language)
     sizes = counted_classes(table)
     return ExaminedClasses(
@@ -268,7 +268,7 @@ def examined_classes(
         looked=check_sentences(examination.checks, language)[0],
         suited=losses,
         scenes=scenarios,
-        more=max(0, len(fitting) - LISTED),
+        more=max(0, len(fitting) - UNFOLDED_LOSSES),
         kept=len(table.cleaned.kept),
         respelled=len(table.respelled),
         pairs_file=_paired_file(table, source) if fitting else None,
@@ -279,7 +279,7 @@ def examined_classes(
 def _class_link(table: ClassTable, fault: Fault) -> str:
     """Texts of a finding, and of other classes."""
     places = class_finding_places(table, fault.shown)
-    return class_rows_link(table, places, ON_CLASSES) if fault.rows else ""
+    return class_rows_link(table, places, CLASS_LOSS) if fault.rows else ""
 
 
 _paired = Jobs(most=2)
@@ -320,7 +320,7 @@ def _class_file(table: ClassTable, source: Source) -> LargeFile:
 
 def _class_row(table: ClassTable, row: int) -> ClassRow:
     called = table.names[int(table.of[row - 1])]
-    return ClassRow(table.row(row), _begun(table.texts[row - 1]), _begun(called))
+    return ClassRow(table.row(row), _clipped(table.texts[row - 1]), _clipped(called))
 
 
 def _file(read: Read, source: Source) -> LargeFile | None:
@@ -337,7 +337,7 @@ def _finding(read: Read, fault: Fault, loss: str, language: str) -> DataFinding:
     in_cells = dict.fromkeys(row for cell in fault.cells for row in (cell.row, cell.other))
     places = finding_places(read.profile, in_cells or fault.shown, loss)
     cells = [
-        dataclasses.replace(cell, first=_begun(cell.first), second=_begun(cell.second))
+        dataclasses.replace(cell, first=_clipped(cell.first), second=_clipped(cell.second))
         for cell in cells_by_row(read, fault)
     ]
     return fault.answered(
@@ -349,7 +349,7 @@ def _finding(read: Read, fault: Fault, loss: str, language: str) -> DataFinding:
     )
 
 
-def _begun(text: str) -> str:
+def _clipped(text: str) -> str:
     """A text of the evidence as far as it is shown."""
     return text if len(text) <= EVIDENT_LETTERS else f"{text[:EVIDENT_LETTERS].rstrip()} …"
 
@@ -357,7 +357,7 @@ def _begun(text: str) -> str:
 def _row(read: Read, pair: int) -> EvidentRow:
     columns, at = read.profile.columns, pair - 1
     label = float(read.profile.labels[at]) if read.profile.labelled else None
-    sides = _begun(columns.first[at]), _begun(columns.second[at])
+    sides = _clipped(columns.first[at]), _clipped(columns.second[at])
     return EvidentRow(read.row(pair), *sides, json_number(label))
 
 

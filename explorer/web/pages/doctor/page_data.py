@@ -64,7 +64,7 @@ def page_data() -> DoctorOwn:
         sets=list(data_source.SETS),
         bytes=LARGE_FILE_BYTES,
         logs=list(run_requests.LOGS),
-        of_other=list(run_requests.OF_OTHER),
+        of_other=list(run_requests.KNOWN_OF_OTHER_RUN),
         log_bytes=FILE_BYTES,
         encoder=EMBEDDED,
         with_margin=[

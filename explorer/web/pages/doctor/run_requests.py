@@ -36,10 +36,10 @@ from lossprism.explorer.web.pages.doctor.number_requests import known_in
 
 KINDS = ("example", "file", "typed", "folder")
 LINKED = ("file", "typed")  # logs whose curves a link carries
-DOORS = ("example", "file", "typed", "kept")  # a folder has batches of a training, or its log
+RUN_SOURCES = ("example", "file", "typed", "kept")  # a folder has batches of a training, or its log
 LOGS = tuple(EXAMPLES)
-BESIDE = ("none", *LOGS, "file")
-OF_OTHER = ("loss", "batch", "temperature", "scale")  # what may be known of another run
+OTHER_RUNS = ("none", *LOGS, "file")
+KNOWN_OF_OTHER_RUN = ("loss", "batch", "temperature", "scale")  # what may be known of another run
 # Points of a curve that the page draws.
 MAX_DRAWN = 2000
 

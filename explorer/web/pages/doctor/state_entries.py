@@ -44,9 +44,8 @@ def _run_entries() -> list[Entry]:
     of_file: dict[str, Any] = {"when": ("run.kind", "file")}
     known = ("loss", *COUNTS, *SETTINGS)
     return [
-        Entry("run.kind", run_requests.DOORS[0], "choice", choices=run_requests.DOORS, link="by",
-              history=True,
-              **here),
+        Entry("run.kind", run_requests.RUN_SOURCES[0], "choice", link="by",
+              choices=run_requests.RUN_SOURCES, history=True, **here),
         Entry("run.example", run_requests.LOGS[0], "choice", choices=run_requests.LOGS, link="log",
               history=True,
               when=("run.kind", "example")),
@@ -54,12 +53,12 @@ def _run_entries() -> list[Entry]:
         Entry("run.name", "", "text", link="logname", **of_file),
         Entry("run.pasted", "", "text", history=True, when=("run.kind", "typed")),
         Entry("run.folder", "", "text", link="batches", history=True, when=("run.kind", "kept")),
-        Entry("run.other", run_requests.BESIDE[0], "choice", choices=run_requests.BESIDE,
+        Entry("run.other", run_requests.OTHER_RUNS[0], "choice", choices=run_requests.OTHER_RUNS,
               link="beside", **here),
         Entry("run.other_file", "", "text", link="besidefile", when=("run.other", "file")),
         Entry("run.other_name", "", "text", link="besidename", when=("run.other", "file")),
         *(Entry(f"run.other_{name}", "", "text", link=f"beside_{name}", **here)
-          for name in run_requests.OF_OTHER),
+          for name in run_requests.KNOWN_OF_OTHER_RUN),
         Entry("run.step", "", "text", link="step", **of_file),
         Entry("run.curve", "", "text", link="curve", **here),
         Entry("run.held_out", "", "text", link="held", **here),

@@ -17,8 +17,8 @@ from lossprism.losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are
 # named by the digest of an upload, so that nobody reads another file of this computer.
-SHARED = ("held_out_share", "augment", "most")
-ENTRIES = {
+COMMON_DATA_FIELDS = ("held_out_share", "augment", "most")
+SOURCE_DATA_FIELDS = {
     "practice": (),
     "link": (),
     "example": ("example",),
@@ -45,17 +45,17 @@ def read_plan(chosen: object) -> TrainingPlan:
     spec = LOSSES.get(str(plan.get("loss")))
     if spec and spec.group == "own":
         plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
-    new_plan = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
-    return dataclasses.replace(new_plan, data=_found(new_plan.data, chosen["data"]))
+    new_plan = TrainingPlan.from_json({**plan, "data": _data_fields(chosen["data"])})
+    return dataclasses.replace(new_plan, data=_with_found_data(new_plan.data, chosen["data"]))
 
 
-def _shared(sent: dict) -> Json:
-    source = one_of(tuple(ENTRIES))(sent.get("source"), "data.source")
-    names = (*SHARED, *ENTRIES[source])
+def _data_fields(sent: dict) -> Json:
+    source = one_of(tuple(SOURCE_DATA_FIELDS))(sent.get("source"), "data.source")
+    names = (*COMMON_DATA_FIELDS, *SOURCE_DATA_FIELDS[source])
     return {name: sent[name] for name in names if name in sent}
 
 
-def _found(known: TrainingData, sent: dict) -> TrainingData:
+def _with_found_data(known: TrainingData, sent: dict) -> TrainingData:
     where = sent["source"]
     if where == "practice":
         name = one_of(tuple(PRACTICE))(sent.get("practice"), "data.practice")

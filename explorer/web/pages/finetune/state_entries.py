@@ -8,7 +8,10 @@ from lossprism.explorer.runtime.limits import SEEDS
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.practice_sentences import PRACTICE
 from lossprism.explorer.web.page_data import Entry, Kind, kind_of, table
-from lossprism.explorer.web.pages.finetune.request_plan import ENTRIES, SHARED
+from lossprism.explorer.web.pages.finetune.request_plan import (
+    COMMON_DATA_FIELDS,
+    SOURCE_DATA_FIELDS,
+)
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60
@@ -30,7 +33,10 @@ def first_plan() -> dict[str, Any]:
     """Return the first plan of a visitor."""
     plan = TrainingPlan().to_json()
     first = {name: value for name, value in plan.items() if name != "own_loss"}
-    kept = {name: plan["data"][name] for name in (*SHARED, *sum(ENTRIES.values(), ()))}
+    kept = {
+        name: plan["data"][name]
+        for name in (*COMMON_DATA_FIELDS, *sum(SOURCE_DATA_FIELDS.values(), ()))
+    }
     first["steps"] = FIRST_STEPS
     first["data"] = {"source": "practice", "practice": next(iter(PRACTICE)), "link": "", **kept}
     return first

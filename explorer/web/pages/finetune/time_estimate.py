@@ -30,7 +30,7 @@ class Pace(Sparse):
 # at a time, and none beside a run.
 _trial = threading.Lock()
 _paces: Cache[Pace] = Cache(PACES)
-PACE = tuple(one.name for one in fields(Pace))
+PACE_FIELDS = tuple(one.name for one in fields(Pace))
 
 
 def estimate_pace(request: dict) -> Pace:
@@ -48,7 +48,7 @@ def estimate_pace(request: dict) -> Pace:
         pace = estimate(plan, runs().device, is_needed=_no_run_trains)
         if pace is None:
             return Pace()
-        return _paces.put(key, Pace(**{name: pace[name] for name in PACE}))
+        return _paces.put(key, Pace(**{name: pace[name] for name in PACE_FIELDS}))
     finally:
         _trial.release()
 

@@ -15,7 +15,7 @@ from lossprism.explorer.locale import LANGUAGES, preferred, say
 
 PAGE = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
 # What the server offers to programs is below this.
-FOR_PROGRAMS = "gradio_api"
+PROGRAM_PATH = "gradio_api"
 
 
 def answer(pages: Sequence[tuple[str, str]]) -> Callable:
@@ -23,22 +23,22 @@ def answer(pages: Sequence[tuple[str, str]]) -> Callable:
 
     async def missing(request: Request, error: HTTPException) -> Response:
         reads = "text/html" in request.headers.get("accept", "")
-        if not reads or FOR_PROGRAMS in request.url.path.split("/"):
+        if not reads or PROGRAM_PATH in request.url.path.split("/"):
             return await http_exception_handler(request, error)
         return HTMLResponse(page(request, pages), status_code=404)
 
     return missing
 
 
-async def unheard_of(request: Request, error: Exception) -> Response:
+async def unknown_call(request: Request, error: Exception) -> Response:
     """The answer to a call by a name or number that Gradio looked up in vain: the error is its own,
     since what is served (`served`, the endpoints) lets none out."""
-    if FOR_PROGRAMS not in request.url.path.split("/"):
+    if PROGRAM_PATH not in request.url.path.split("/"):
         raise error
     return JSONResponse({"detail": say("en", "problem.call_unknown")}, status_code=404)
 
 
-async def unfit(request: Request, error: Exception) -> Response:
+async def invalid_call(request: Request, error: Exception) -> Response:
     """The answer to a call that is none. FastAPI's own quotes what came, which may be no JSON."""
     return JSONResponse({"detail": say("en", "problem.call_unfit")}, status_code=422)
 

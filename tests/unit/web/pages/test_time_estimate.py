@@ -22,7 +22,7 @@ def machine(monkeypatch):
 
     def timed(plan, device, is_needed):
         state.trials.append(plan)
-        return dict.fromkeys(time_estimate.PACE, 0.5) if is_needed() else None
+        return dict.fromkeys(time_estimate.PACE_FIELDS, 0.5) if is_needed() else None
 
     monkeypatch.setattr(time_estimate, "estimate", timed)
     monkeypatch.setattr(time_estimate, "_paces", Cache(PACES))

@@ -67,7 +67,9 @@ def findings_of_run(address):
     message = answer_at(address)
     question = {"source": {"kind": "example", "example": message["log"]}}
     if other := message.get("beside"):
-        known = {name: message.get(f"beside_{name}", "") for name in run_requests.OF_OTHER}
+        known = {
+            name: message.get(f"beside_{name}", "") for name in run_requests.KNOWN_OF_OTHER_RUN
+        }
         question["beside"] = {"source": {"kind": "example", "example": other}, **known}
     answer = RUNS["examine_run"](question)
     return [one["name"] for one in (answer["beside"] or answer)["findings"]]
