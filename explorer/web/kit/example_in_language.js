@@ -1,4 +1,4 @@
-// The examples of a page by their names.
+// The example that a reader of another language sees in place of one.
 import { pageData } from "./page_data.js";
 import { language } from "./words.js";
 

@@ -1,4 +1,4 @@
-// What the instruments of one page tell each other.
+// The topics that the parts of a page publish and follow, and the long work that it asks its server for.
 import { pause } from "./server.js";
 import { signal } from "./vendor/preact/signals-core.js";
 
@@ -7,13 +7,15 @@ const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
 let jobs = 0;
 const SILENCE_MS = 10_000; // a job that was not heard of for so long may be gone
 
-// Topics, and who listens to them. A page puts its state on its own bus; `topics` are the topics that
-// one who joins late must hear.
+/**
+ * What the state of every page has: topics and their listeners, what went wrong, what is under way. `topics` are those
+ * that a part which joins late must hear of.
+ */
 export class PageEvents {
   /** @param {string[]} topics */
   constructor(topics = ["state", "problem"]) {
     this.topics = topics;
-    /** @type {Map<string, Set<(bus: this) => void>>} */
+    /** @type {Map<string, Set<(page: this) => void>>} */
     this.listeners = new Map();
     /** @type {Map<string, import("./vendor/preact/signals-core.js").Signal<number>>} */
     this.publications = new Map(); // of each topic, how often it was published
@@ -34,7 +36,7 @@ export class PageEvents {
     this.following = false;
   }
 
-  /** @type {(topic: string, listener: (bus: this) => void) => void} */
+  /** @type {(topic: string, listener: (page: this) => void) => void} */
   on(topic, listener) {
     const known = this.listeners.get(topic) ?? new Set();
     this.listeners.set(topic, known.add(listener));

@@ -1,4 +1,4 @@
-// Floor, collapse value and the loss itself on one line, from the least to the largest; nothing
+// Minimum, value at collapse and the loss itself on one line, from the least to the largest; nothing
 // where only the loss is known.
 import { h } from "./dom.js";
 import { read, show } from "./number_format.js";
