@@ -29,7 +29,7 @@ from lossprism.explorer.runtime.validation import quoted
 from lossprism.explorer.sources import pairs_from_tables, random_batch, textbook
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
-from lossprism.explorer.sources.guide_vectors import guide_vectors_of
+from lossprism.explorer.sources.guide_vectors_in_base64 import guide_vectors_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import cosine, with_even_width

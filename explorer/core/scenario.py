@@ -25,7 +25,7 @@ from lossprism.explorer.runtime.problem import Problem, Value, logged
 from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.guide_vectors import EncodedVector, decoded_vector
+from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, decoded_vector
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
 

@@ -49,8 +49,8 @@ from lossprism.explorer.web.api.gradio_private import (
     limit_queue,
     prepare,
 )
+from lossprism.explorer.web.api.health_check import health
 from lossprism.explorer.web.api.openapi import openapi
-from lossprism.explorer.web.health_check import health
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
 from lossprism.explorer.web.middleware.accepted_host_names import accepted_names
 from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware

@@ -30,7 +30,7 @@ from lossprism.explorer.lab.claims.measured_trainings import measured
 from lossprism.explorer.lab.training import published_experiment, run_comparison
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from lossprism.explorer.lab.training.pair_sources import pairs_of
-from lossprism.explorer.lab.training.parameter_trials import short_plan
+from lossprism.explorer.lab.training.parameter_trial_plans import short_plan
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance

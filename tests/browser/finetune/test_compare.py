@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from lossprism.explorer.lab.training.parameter_trials import tried
+from lossprism.explorer.lab.training.parameter_trial_plans import tried
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_json_types import Measured
 from lossprism.explorer.locale import say

@@ -10,7 +10,7 @@ from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.core.resolved_scenario import parameters_for
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.parameter_sweep import sweep
-from lossprism.explorer.lab.training.parameter_trials import offers
+from lossprism.explorer.lab.training.parameter_trial_plans import offers
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, matryoshka

@@ -23,7 +23,7 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
-from lossprism.explorer.sources.guide_vectors import encoded_vectors, guide_vectors_of
+from lossprism.explorer.sources.guide_vectors_in_base64 import encoded_vectors, guide_vectors_of
 from lossprism.explorer.sources.pairs_from_tables import read_file, read_table
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.sources.vector_columns import GUIDES

@@ -32,8 +32,8 @@ from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key, vi
 from lossprism.explorer.sources import table_file_reader
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web import health_check, hosted_server_setup_and_cleanup, page_requests
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web import hosted_server_setup_and_cleanup, page_requests
+from lossprism.explorer.web.api import endpoints, health_check
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.api.request_parsing import for_visitor
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware

@@ -9,7 +9,7 @@ from lossprism.explorer.core.loss_lookup import other_names
 from lossprism.explorer.core.related_library_classes import RELATED_CLASSES
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
-from lossprism.explorer.lab.training.parameter_trials import MAX_PAIRS
+from lossprism.explorer.lab.training.parameter_trial_plans import MAX_PAIRS
 from lossprism.explorer.lab.variation_over_batches import COUNT
 from lossprism.explorer.locale import COUNTS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS

@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Sparse
 from lossprism.explorer.runtime.validation import of_type, one_of
 from lossprism.explorer.runtime.visitors import visitor
-from lossprism.explorer.sources.guide_vectors import EncodedVector
+from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.textbook import EXAMPLES
 

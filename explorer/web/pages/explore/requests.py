@@ -32,7 +32,12 @@ from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.parameter_sweep import POINTS, sweep
 from lossprism.explorer.lab.saved_training_batches import newer_batch
-from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
+from lossprism.explorer.lab.training.parameter_trial_plans import (
+    LEAST_RUNS,
+    Offer,
+    offer_of,
+    trials,
+)
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
 from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.variation_over_batches import (

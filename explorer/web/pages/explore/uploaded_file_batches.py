@@ -14,7 +14,7 @@ from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
-from lossprism.explorer.sources.guide_vectors import EncodedVector, encoded_vectors
+from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, encoded_vectors
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid

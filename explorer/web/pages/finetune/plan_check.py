@@ -14,7 +14,7 @@ from lossprism.explorer.lab.training import (
     starting_model,
     teacher_scores,
 )
-from lossprism.explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
+from lossprism.explorer.lab.training.parameter_trial_plans import Offer, duplicate_rule, offers
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance

@@ -11,7 +11,7 @@ import torch
 from hypothesis import strategies as st
 
 from lossprism.explorer.lab.claims import hyperparameters, training_claims
-from lossprism.explorer.lab.claims import mutual_information as information
+from lossprism.explorer.lab.claims import information_claims as information
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_vectors
 from lossprism.explorer.lab.claims.claim import CORRECTED, MAIN, Check, ClaimBatch, Comparison
 from lossprism.explorer.lab.claims.confidence_interval import Estimate

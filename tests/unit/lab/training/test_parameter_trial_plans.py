@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.training import data
-from lossprism.explorer.lab.training.parameter_trials import (
+from lossprism.explorer.lab.training.parameter_trial_plans import (
     LEAST_RUNS,
     MAX_PAIRS,
     fitting,
