@@ -45,6 +45,10 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 # The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
 _MARKS = frozenset(".,")
+# The first mark parts thousands: 1.234,56 and 1,234.56.
+_TWO_MARKS = re.compile(
+    r"(?<![\w.,])[1-9][0-9]{0,2}(?:(?:(\.)[0-9]{3})+,|(?:(,)[0-9]{3})+\.)[0-9]+(?![\w.,]*[0-9])"
+)
 # No longer text is a number.
 _NUMBER_LETTERS = 400
 KNOWN_SCORES = 4096  # labels of a column are few, and stand in it again and again
@@ -243,11 +247,22 @@ def shortened(value: object, most: int = 40, write: Callable[[object], str] = st
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def without_thousands(text: str) -> str:
+    """Write each number that has both marks with a decimal point alone.
+
+    >>> without_thousands("1.234,56"), without_thousands("loss 4,158.88"), without_thousands("1,2")
+    ('1234.56', 'loss 4158.88', '1,2')
+    """
+    return _TWO_MARKS.sub(lambda one: one[0].replace(one[1] or one[2], "").replace(",", "."), text)
+
+
 def decimal_mark(value: object) -> str:
     """The mark before a fraction, where the text of a score can be read in one way only; or ""."""
     if not isinstance(value, str) or len(value) > _NUMBER_LETTERS:
         return ""
     plain = _plain_number(value)
+    if _TWO_MARKS.fullmatch(plain.lstrip("+-")):
+        return max(_MARKS, key=plain.rfind)
     if not _NUMBER.fullmatch(plain) or _GROUPED.fullmatch(plain):
         return ""
     return next((mark for mark in plain if mark in _MARKS), "")
@@ -273,7 +288,7 @@ def _plain_letter(letter: str) -> str:
 
 @functools.lru_cache(maxsize=KNOWN_SCORES)
 def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
-    plain = _plain_number(text) if len(text) <= _NUMBER_LETTERS else ""
+    plain = without_thousands(_plain_number(text)) if len(text) <= _NUMBER_LETTERS else ""
     if _NUMBER.fullmatch(plain):
         grouped = _GROUPED.fullmatch(plain)
         if grouped and (mark := grouped[2] or grouped[3]) not in decimal:

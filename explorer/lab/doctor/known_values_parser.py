@@ -4,13 +4,19 @@ The loss by its class, the batch size, temperature or scale, margin, hard negati
 processes.
 """
 
+import difflib
+import functools
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, Known, possible_losses
 from lossprism.explorer.lab.doctor.logs.values_in_sentences import with_ascii_signs
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import plain
 
+SAME_NAME = 0.94  # likeness of two names of which one has a typing error
 MIN_NAME_LETTERS = 5  # of a loss whose name does not end in "Loss": NDCG and CLIP are others, too
 # A comma is read where it can mean one thing only: 0,05 is a fraction, and a batch of 1,024 whole.
 _NUMBER = r"(\d*\.\d+(?:e-?\d+)?|0,\d+|\d+(?:e-?\d+)?(?!,\d))(?![\w%/]|\.\d)"
@@ -27,7 +33,7 @@ def _named(names: str, number: str = _NUMBER) -> re.Pattern[str]:
 
 
 _GROUP = "group"  # of FlagEmbedding and Tevatron: a positive with its hard negatives
-_BATCH = r"(?:per_device_)?(?:train_)?batch[ _-]?(?:size|大小)|bsz?|批次?大小|批量(?:大小)?"
+_BATCH = r"(?:per_device_)?(?:train_)?batch[ _-]?(?:size|größe|大小)|bsz?|批次?大小|批量(?:大小)?"
 _HARD_NEGATIVES = (
     r"(?<![\d.])(\d+)(?: (?:mined )?hard negative|\s*个?困?难负(?:样本|例)"
     r"| negatives? (?:per|for each|each) )"
@@ -76,9 +82,10 @@ def known_from(text: str) -> tuple[Known, str]:
     found["negatives"] |= {size - 1 for size in found.pop(_GROUP)}
     if _WHOLE_BATCH.search(text):
         found["processes"] = set()
-    losses = {one for one in _NAME.findall(rest) if _is_loss(one)}
-    for loss in losses:
-        rest = re.sub(rf"\b{re.escape(loss)}\b", " ", rest)
+    names = {one: loss for one in _NAME.findall(rest) if (loss := _loss_named(one))}
+    losses = {*names.values()}
+    for name in names:
+        rest = re.sub(rf"\b{re.escape(name)}\b", " ", rest)
     # The value of a class that wraps another's, such as SpladeLoss, is not that one's.
     found["loss"] = set() if _OTHER_CLASS.search(rest) else losses
     possible: dict[str, Any] = {}
@@ -104,13 +111,21 @@ def _is_possible(name: str, value: Any) -> bool:
     return True
 
 
-def _is_loss(name: str) -> bool:
-    """True for the name of a loss that is written as a class or as in a paper: "CoSENTLoss",
-    "InfoNCE"; no word of a sentence, such as "triplet"."""
+def _loss_named(name: str) -> str:
+    """Return the name of a loss that is written as a class or as in a paper: "CoSENTLoss",
+    "InfoNCE"; with a typing error corrected. Empty for a word of a sentence, such as "triplet"."""
     is_class = name.endswith("Loss") and name != "Loss"
     if not is_class and (len(name) < MIN_NAME_LETTERS or not _CAPITAL_WITHIN.match(name)):
-        return False
+        return ""
     try:
-        return bool(possible_losses(Known(loss=name)))
+        return name if possible_losses(Known(loss=name)) else ""
     except Problem:
-        return False
+        close = difflib.get_close_matches(plain(name), _plain_names(), 1, SAME_NAME)
+        return _plain_names()[close[0]] if close else ""
+
+
+@functools.cache
+def _plain_names() -> Mapping[str, str]:
+    """The names of libraries' classes and of papers, by their letters."""
+    names = [name for spec in LOSSES.values() for name in spec.aliases if name.isidentifier()]
+    return {plain(name): name for name in reversed(names)}  # the first of one class

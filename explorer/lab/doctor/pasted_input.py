@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.logs.values_in_sentences import (
     without_approximations,
 )
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.cells import shortened, without_thousands
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.table_in_pasted_text import are_steps, numbers_alone
 
@@ -23,7 +23,6 @@ MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of single values; more are a curve
 MIN_LOG_VALUES = 3  # of a curve; fewer are single values
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
-_GROUPED = re.compile(r"[-+−]?\d{1,3}(?:,\d{3})+\.\d+")  # 4,158.88 with its thousands
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _SEPARATOR = re.compile(r"[\s;]+|,\s+")
 _VALUE_AFTER = r"\s*(?:loss\s*)?(?:[:=]|is|at|of|为|是)?\s*(\d*\.\d+)(?![\w%]|\.\d)"
@@ -98,12 +97,13 @@ def numbers_in(text: str) -> tuple[str, ...]:
     """
     if len(text) > MAX_LETTERS or _matrix_width(text) or are_steps(_cells(text.strip(_BRACKETS))):
         return ()
-    plain = without_approximations(text).strip(_BRACKETS)
+    is_list = text.strip().startswith("[")
+    plain = without_approximations(text)
+    plain = (plain if is_list else without_thousands(plain)).strip(_BRACKETS)
     words = [one.strip(",") for one in re.split(r"[\s;]+", plain) if one.strip(",")]
-    if all(map(_DECIMAL_COMMA.fullmatch, words)) and not text.strip().startswith("["):
+    if all(map(_DECIMAL_COMMA.fullmatch, words)) and not is_list:
         words = [one.replace(",", ".") for one in words]
     else:
-        words = [word.replace(",", "") if _GROUPED.fullmatch(word) else word for word in words]
         words = [one for word in words for one in word.split(",") if one]
     is_numbers = 0 < len(words) <= MAX_NUMBERS and all(number_in(one) is not None for one in words)
     return tuple(words) if is_numbers else ()

@@ -43,7 +43,7 @@ BEFORE_CURVE = " [-·] "  # the same in other logs, as an expression
 GLOBAL_STEPS = ("global_step", "train/global_step", "trainer/global_step")
 STEP_NAMES = (
     *("global_step/max_steps", *GLOBAL_STEPS, "step"),
-    *("_step", "iteration", "iter", "steps", "num_updates", "batch"),
+    *("_step", "iteration", "iter", "steps", "current_steps", "num_updates", "batch"),
     *("步数", "训练步数", "迭代次数"),
 )
 EPOCH = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)

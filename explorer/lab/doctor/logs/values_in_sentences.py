@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from lossprism.explorer.sources.cells import without_thousands
 from lossprism.explorer.sources.table_in_pasted_text import is_delimited
 
 MAX_LINES, MAX_LETTERS = 20, 1000  # of a text of sentences, and of one of its lines
@@ -18,16 +19,17 @@ _NUMBER = re.compile(
 )
 _TOPIC = re.compile(
     r"(?P<held>(?:eval|val|valid|validation|test|dev|held[- ]?out|验证集?|测试集?|评估)[\s_/的-]*)?"
-    r"(?P<topic>loss(?:es)?(?![a-z])|损失|acc(?:uracy)?(?![a-z])|准确率|精度|(?:mrr|ndcg)(?:@\d+)?(?![a-z])|"
+    r"(?P<topic>(?P<loss>loss(?:es)?(?![a-z]|_type)|损失|損失|"
+    r"(?<![^\W_])(?:verlust|p[eé]rdida|perte|perda|perdita)(?![^\W_]))|acc(?:uracy)?(?![a-z])|准确率|精度|(?:mrr|ndcg)(?:@\d+)?(?![a-z])|"
     r"(?P<other>(?:map|recall|precision|hit)(?:@\d+)?(?![a-z])|f1|召回率))",
     re.I,
 )
 # Words before and after numbers that are no values of a loss.
 _SETTING = re.compile(
-    r"(?:(?<![a-z])(?:batch(?:es)?|size|temperature|temp|tau|τ|scale|margin|lr|rate|steps?|epochs?|seed|version|"
+    r"(?:(?<![a-z])(?:batch(?:es|größe)?|size|temperature|temp|tau|τ|scale|margin|lr|rate|steps?|epochs?|seed|version|"
     r"group|k|from|per|dropout|warmup|decay|wd|memory|mem)|批大小|批量|批次|温度(?:系数)?|学习率|间隔|步数?|轮|第|"
     r"从|每|显存|内存|耗时|用时)"
-    r"(?:\s+(?:of|is|size)|\s*(?:大小)?(?:为|是|设(?:置)?(?:为|成|的|到)))?[\s=:(]*$",
+    r"(?:\s+(?:of|is|size)|\s*(?:大小)?(?:为|是|设(?:置)?(?:为|成|的|到)))?[\s=:(\"']*$",
     re.I,
 )
 _COUNTED = re.compile(
@@ -95,7 +97,8 @@ def statements_of(line: str) -> list[Statement]:
     >>> statements_of("acc 93.75%"), statements_of("a loss with 3 negatives")
     ([Statement(topic='metric', values=('0.9375',))], [])
     """
-    plain = _DECIMAL_COMMA.sub(r"\1.\2", without_approximations(line[:MAX_LETTERS]))
+    plain = without_thousands(without_approximations(line[:MAX_LETTERS]))
+    plain = _DECIMAL_COMMA.sub(r"\1.\2", plain)
     plain = _COMPUTED.sub("computed", plain)
     plain = _JOINED.sub(" ", plain)
     plain = plain.replace("= computed =", "=")  # "loss = ln(64) = 4.16"
@@ -121,7 +124,7 @@ def _values_between(text: str, start: int, end: int) -> Iterator[str]:
 
 def _statement(topic: re.Match[str], numbers: Sequence[str]) -> Statement:
     numbers = [one for one in numbers if not one.isdecimal()] or numbers
-    if re.match("loss|损失", topic["topic"], re.I):
+    if topic["loss"]:
         return Statement("eval_loss" if topic["held"] else "loss", tuple(numbers))
     shares = (_as_fraction(one) if 1 < float(one) <= 100 else one for one in numbers)
     return Statement("other_metric" if topic["other"] else "metric", tuple(shares))
