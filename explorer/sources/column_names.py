@@ -27,13 +27,14 @@ POSITIVE_NAMES = _pairs("positives")
 ANCHOR_NAMES = _names("anchors")
 _PASSAGE = "(passage|document|doc|text|answer|response|sample|ctx|context)"
 _POSITIVE = (
-    rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|{_PASSAGE}s?pos(itive)?s?"
+    rf"pos(itiv[eoa]?|itif)?s?|pos(itive)?{_PASSAGE}s?|{_PASSAGE}s?pos(itive)?s?"
     rf"|(correct|right|best|true|relevant){_PASSAGE}s?|synonyms?|正(例|样本)|[同近]义词"
 )
 _MINED = "(hard|easy|soft|semihard|random|bm25|dense|mined)?"
 _NEGATIVE = (
-    rf"{_MINED}neg(ative)?s?|{_MINED}neg(ative)?{_PASSAGE}s?|{_PASSAGE}s?{_MINED}neg(ative)?s?"
-    rf"|(incorrect|wrong|false|(ir|non)relevant){_PASSAGE}s?|distractors?|antonyms?|(困?难)?负(例|样本)|反义词"
+    rf"{_MINED}n[eé]g(ativ[eoa]?|atif)?s?|{_MINED}neg(ative)?{_PASSAGE}s?"
+    rf"|{_PASSAGE}s?{_MINED}neg(ative)?s?|(incorrect|wrong|false|(ir|non)relevant){_PASSAGE}s?"
+    r"|distractors?|antonyms?|(困?难)?负(例|样本)|反义词"
 )
 # "positive", "pos_1", "HP1", "chosen", "positive_passages".
 POSITIVE = re.compile(
@@ -66,7 +67,8 @@ RANK_NAMES = re.compile(
 # A number that counts rows, letters or days is no score.
 COUNTS_ROWS = re.compile(
     r"(.*[\s_\-])?(id|idx|index|bytes|chars|characters|length|len|tokens|words|year|date|time"
-    r"|timestamp|page|offset|start|end)|[a-z]id|docid|unnamed: ?0|.*(编号|序号|长度|字数|年份|日期)"
+    r"|timestamp|price|page|offset|start|end)|[a-z]id|docid|unnamed: ?0"
+    r"|.*(编号|序号|长度|字数|价格|年份|日期)"
 )
 SCORE_NAMES = _names("scores")
 # "esci_label", "Score (0-5)", "human judgment": what may be a score, whatever is written there.

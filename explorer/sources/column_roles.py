@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from string import digits
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.column_names import (
@@ -60,8 +61,8 @@ def recognised(names: Sequence[str]) -> int:
 
 
 def are_heads(names: Sequence[str]) -> bool:
-    """True if each of these cells may be the name of a column, also "word" or "english"."""
-    return all(recognised([name]) or plain_name(name) in HEADS for name in names)
+    """True if each of these cells may be the name of a column, also "word", "english", "Satz1"."""
+    return all(recognised([name]) or plain_name(name).rstrip(digits) in HEADS for name in names)
 
 
 def name_classes(names: Sequence[str]) -> bool:
@@ -188,6 +189,11 @@ def _choose(
             return {role: pair[role] for role in POSITIVE_ROLES}
     if len(names) == 1:
         raise Problem("table_one_column")
+    if name_reranking(names):
+        raise Problem("columns_of_reranker", about="columns")
+    texts = [name for place, name in enumerate(names) if is_text(place, False)]
+    if len(texts) == 3 and all(map(_is_number, texts)):
+        raise Problem("columns_three_texts", about="columns", columns=listed(texts))
     raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
 
 
@@ -217,6 +223,16 @@ def names_search_score(name: str, names: Sequence[str]) -> bool:
     beside = (other.rpartition(".") for other in names)
     in_list = [other for folder, _, other in beside if folder == inside]
     return any(map(names_ids, in_list)) if inside else any(map(names_rank, in_list))
+
+
+def name_reranking(names: Sequence[str]) -> bool:
+    """True if these are the columns of a reranker's answer, which has no query: documents by index,
+    and their scores."""
+    plain = {plain_name(name) for name in names}
+    return "index" in plain and plain - {"index", "text", "document"} in (
+        {"relevancescore"},
+        {"score"},
+    )
 
 
 def names_text(name: str) -> bool:

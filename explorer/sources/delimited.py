@@ -24,7 +24,8 @@ NAME_LETTERS = 60
 _NAME = re.compile(r"[^\W\d][\w\-.]*( [\w\-.]+)?")
 _LEAST_SENTENCE = 8
 _EXCEL_HINT = re.compile(r'"?sep=([\t;,|])"?\n', re.IGNORECASE)  # a first line of Excel
-_RARE_DELIMITERS = "|，"  # which separate only where every row has as many, beside names or scores
+# These separate only where every row has as many; all but the first beside names or scores.
+_RARE_DELIMITERS = ("|||", "||", "|", "，")
 _SENTENCE_ENDS = (".", "!", "。", "！", "？", "…")
 # Letters, and records, between two reports of the parsing's progress.
 _BLOCK = 2**16
@@ -187,9 +188,10 @@ def _record(
             match = bare.match(text, position)
             cells.append(match[0])
             is_open = is_open or (match[0].startswith('"') and match[0].count('"') % 2 == 1)
-        position = match.end() + 1
-        if text[match.end() : position] != delimiter:
-            return cells, position, is_open
+        end = match.end()
+        if not text.startswith(delimiter, end):
+            return cells, end + 1, is_open
+        position = end + len(delimiter)
         if len(cells) > (COLUMNS if width is None or not has_lines else width):
             return cells, position, is_open
 
@@ -197,8 +199,9 @@ def _record(
 @cache
 def _cell_patterns(delimiter: str) -> tuple[re.Pattern, re.Pattern]:
     """A quoted and a bare cell. Possessive repeats (++, *+) keep hostile input linear."""
-    quoted = re.compile(rf'"((?:[^"]++|"")*+)"(?=[{delimiter}\n]|\Z)')
-    return quoted, re.compile(rf"[^{delimiter}\n]*+")
+    ends = rf"{re.escape(delimiter)}|\n"
+    bare = rf"[^{delimiter}\n]*+" if len(delimiter) == 1 else rf"(?:(?!{ends}).)*+"
+    return re.compile(rf'"((?:[^"]++|"")*+)"(?={ends}|\Z)'), re.compile(bare)
 
 
 def _properly_quoted(text: str, report: ReportProgress) -> bool:
@@ -252,17 +255,19 @@ def _delimiter(text: str) -> str:
             return (0.0,)
         width = _usual_width(rows)
         fitting = [cells for cells in rows if len(cells) == width]
-        scores = max(sum(map(is_score, column)) for column in zip(*fitting, strict=True))
+        columns = [column for column in zip(*fitting, strict=True) if any(map(str.strip, column))]
+        scores = max((sum(map(is_score, column)) for column in columns), default=0)
         share = len(fitting) / len(records)
         # As many tabs in every row are no part of sentences.
         tabbed = delimiter == "\t" and width >= 2 and share == 1
         named = recognised(rows[0])
-        if delimiter in _RARE_DELIMITERS and (share < 1 or not (named > 1 or scores)):
+        is_sure = named > 1 or scores or delimiter == _RARE_DELIMITERS[0]
+        if delimiter in _RARE_DELIMITERS and (share < 1 or not is_sure):
             return (0.0,)
-        return (named, tabbed, width >= 2, width >= 3, share * scores, share)
+        return (named, tabbed, len(columns) >= 2, len(columns) >= 3, share * scores, share)
 
     # On a tie the semicolon wins: sentences contain commas far more often.
-    return max("\t;," + _RARE_DELIMITERS, key=evidence)
+    return max((*"\t;,", *_RARE_DELIMITERS), key=evidence)
 
 
 def _first_lines(text: str) -> Iterator[str]:

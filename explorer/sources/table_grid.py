@@ -34,6 +34,8 @@ MAX_GRADES = 5
 MAX_GRADE_LETTERS = 40
 # Fewer whole numbers in a column of texts may be texts.
 LEAST_IDS = 2
+# Fewer rows that count on may be labels; no scale of labels goes further than percent.
+LEAST_COUNTED, LARGEST_DEGREE = 3, 100
 # "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
 _JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
 # "123", "8f14e45f-ceea-467a-9575-6d6a1f3b0001".
@@ -78,18 +80,56 @@ class Grid:
         return self._sample.get(position, ())
 
     def is_score(self, position: int) -> bool:
-        """True if nearly every cell of the column reads as a score."""
+        """True if nearly every cell of the column reads as a score, and they do not number rows."""
+        return position not in self._row_numbers and self._has_scores(position)
+
+    def is_text(self, position: int, or_reference: bool = False) -> bool:
+        """True if the column holds text that is no score, no numbers written as a list and no group
+        of rows; paths, addresses and ids only with `or_reference`."""
+        if position in self._groups or not self._has_texts(position):
+            return False
+        return or_reference or not self.is_reference(position)
+
+    def _has_scores(self, position: int) -> bool:
         cells = [is_score(cell) for cell in self.column(position)]
         return bool(cells) and sum(cells) >= 0.8 * len(cells)
 
-    def is_text(self, position: int, or_reference: bool = False) -> bool:
-        """True if the column holds text that is no score, and no numbers written as a list; paths,
-        addresses and ids only with `or_reference`."""
+    def _has_texts(self, position: int) -> bool:
         cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
         texts = bool(cells) and sum(cells) >= 0.5 * len(cells)
-        if not texts or self.is_vectors(position):
-            return False
-        return or_reference or not self.is_reference(position)
+        return texts and not self.is_vectors(position)
+
+    @cached_property
+    def _row_numbers(self) -> frozenset[int]:
+        """Columns without names that number the rows: those of whole numbers before a text that all
+        differ; without scores beside them only where they count on, or are larger than scores."""
+        scores, texts = (
+            [] if self.header else [at for at in range(len(self.columns)) if holds(at)]
+            for holds in (self._has_scores, self._has_texts)
+        )
+        numbers = {
+            at: _whole_numbers(self.column(at)) for at in scores if at < max(texts, default=0)
+        }
+        numbers = {at: cells for at, cells in numbers.items() if len({*cells}) == len(cells) > 0}
+        if len(numbers) == len(scores):
+            return frozenset(at for at, cells in numbers.items() if _are_ids(cells))
+        return frozenset(numbers)
+
+    @cached_property
+    def _groups(self) -> frozenset[int]:
+        """Columns without names that hold the group of a row, such as "images" or "train", beside
+        scores: few words of Latin letters, where two other columns hold texts."""
+        places = [] if self.header else range(len(self.columns))
+        if not any(map(self.is_score, places)):
+            return frozenset()
+        texts = [at for at in places if self._has_texts(at) and not self.is_reference(at)]
+        groups = [at for at in texts if self._repeats_words(at)]
+        return frozenset(groups if len(texts) - len(groups) == 2 else ())
+
+    def _repeats_words(self, position: int) -> bool:
+        cells = [str(cell).strip() for cell in self.column(position)]
+        words = {cell for cell in cells if cell.isascii() and not any(map(str.isspace, cell))}
+        return {*cells} == words and len(words) <= len(cells) / 2
 
     def is_reference(self, position: int) -> bool:
         """True if nearly every cell is a path, an address or an id: it names a text or an image,
@@ -108,6 +148,8 @@ class Grid:
     def may_be_score(self, position: int) -> bool:
         """True if the column may hold scores: anything but text, or a few words that come again and
         again; not vectors."""
+        if position in self._row_numbers:
+            return False
         if names_vectors(self.columns[position]) and self.is_vectors(position):
             return False
         if self._mostly(lambda cell: cell == [] or _lists_words(cell), position):
@@ -186,6 +228,19 @@ class Grid:
         """True if a column holds whole lines of judgements or of a run, with blanks in them."""
         cells = self.column(position)
         return bool(cells) and all(_JUDGEMENT.fullmatch(str(cell).strip()) for cell in cells)
+
+
+def _whole_numbers(cells: Sequence[object]) -> list[float]:
+    """Return the numbers in all cells, if they are whole; else none."""
+    numbers = [number_in(cell) for cell in cells]
+    whole = [number for number in numbers if number is not None and number % 1 == 0]
+    return whole if len(whole) == len(numbers) else []
+
+
+def _are_ids(numbers: Sequence[float]) -> bool:
+    """True if whole numbers that differ count on by one, or are more than any degree or percent."""
+    counts_on = all(two - one == 1 for one, two in itertools.pairwise(numbers))
+    return len(numbers) >= LEAST_COUNTED and (counts_on or max(numbers) > LARGEST_DEGREE)
 
 
 def _entries(cell: object) -> Sequence[object]:

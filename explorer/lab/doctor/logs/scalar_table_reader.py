@@ -39,7 +39,7 @@ from lossprism.explorer.sources.cells import (
     is_score,
     read_score,
 )
-from lossprism.explorer.sources.column_roles import names_ids
+from lossprism.explorer.sources.column_roles import name_reranking, names_ids
 from lossprism.explorer.sources.delimited import SAMPLE, ReportProgress, no_progress
 from lossprism.explorer.sources.json_rows import Object, object_records, written
 from lossprism.explorer.sources.table_file_reader import read_grid
@@ -300,7 +300,7 @@ def _has_scalars(grid: Grid) -> bool:
         return _is_numeric(grid, 0)
     if _is_table_of_runs(heads):  # `read` raises the problem
         return True
-    if sum(map(names_ids, heads)) > 1:  # judgements of a search
+    if sum(map(names_ids, heads)) > 1 or name_reranking(heads):  # judgements or scores of a search
         return False
     if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
         return True

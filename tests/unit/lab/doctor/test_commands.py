@@ -162,7 +162,7 @@ def test_unrecognised_columns_are_reported_with_how_to_choose_them(tmp_path, cap
     for language in LANGUAGES:
         assert doctor(typed_doctor(str(path), "--language", language)) == 2
         output = capsys.readouterr().err
-        assert pattern_of("problem.columns_not_recognised", language).search(output)
+        assert pattern_of("problem.columns_three_texts", language).search(output)
         assert output.rstrip().endswith(say(language, "doctor.how_to_choose"))
         for roles in (("first", "second", "score"), ("text", "class")):
             assert re.search(" ".join(f"--column {role}=[A-Z名列]+" for role in roles), output)

@@ -11,6 +11,7 @@ from lossprism.explorer.sources.symmetric_columns import name_same_kind
 from lossprism.losses import LOSSES
 
 ORDERED = {"premise", "context", "claim", "query", "question", "前提", "查询"}
+ORDERED |= {"anfrage", "consulta", "requête"}
 
 
 def faults(header, swapped_label, loss="cosent"):
