@@ -1,4 +1,4 @@
-"""Tables within pasted text: drawn with bars or blanks, or between fences of Markdown.
+"""Tables within pasted text: drawn with bars or blanks, in HTML or code, or between fences.
 
 What stands before and after the table is left out, by the numbers of its lines.
 """
@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import NOTHING, is_score
+from lossprism.explorer.sources.cells import NOTHING, is_score, shortened
+from lossprism.explorer.sources.html_tables import rows_of_html
+from lossprism.explorer.sources.tables_in_code import json_of_code
 
 CHECKED_LINES = 200  # in which a table begins, and by whose rows it is recognised
 MIN_SHARE = 0.8  # of the cells of a column of numbers
@@ -26,6 +28,16 @@ _MARKS = tuple(re.compile(rf"\s*{mark}\s*") for mark in (";", ",", "(?:[-=]>|[:�
 _STEP_WORD = re.compile(r"^\W*(?:global[ _])?(?:step|iter(?:ation)?)\s*(?=\d)", re.IGNORECASE)
 _BETWEEN_NUMBERS = (*_MARKS, _BLANK)  # which may also stand within a text
 _SENTENCE_ENDS = tuple(":.,;?!：。，；？！")
+# Above the columns of a simple table of reStructuredText, Pandoc or tabulate.
+_COLUMN_RULE = re.compile(r"\s*(?:={2,}|-{2,})(?:\s+(?:={2,}|-{2,}))+\s*")
+_LABELLED = re.compile(r"((?:__label__\S+\s+)+)(\S.*)")  # a line of fastText
+# Forms that hold tables and are not read, by a line of theirs.
+_UNREAD = {
+    "reStructuredText (list-table, csv-table)": re.compile(r"\s*\.\. (?:list|csv)-table::.*"),
+    "LaTeX": re.compile(r"\s*\\begin\{(?:tabular|longtable)[^\t]*"),
+    "XML": re.compile(r"\s*<\?xml[^\t]*"),
+    "SQL": re.compile(r"\s*(?:COPY \S[^\t]* FROM stdin;|(?:CREATE TABLE|INSERT INTO) [^\t]*)"),
+}
 
 Row = list[str]
 Lines = Sequence[tuple[int, str]]  # with their numbers, counted from 1
@@ -61,27 +73,46 @@ def table_in(text: str) -> PastedTable:
     'step\\tloss\\n10\\t0.69'
     >>> table_in("```\\na,b\\n1,2\\n```").text
     'a,b\\n1,2'
+
+    Raises Problem for a form that is not read, and for several labels in a line of fastText.
     """
     whole = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     fenced = _fenced(whole)
+    left = _lines_around(whole, fenced[0][0], fenced[-1][0]) if fenced else ()
+    inside = "\n".join(line for _, line in fenced) or text
+    if code := json_of_code(inside):
+        return PastedTable(code, left_lines=left)
+    if rows := rows_of_html(inside):
+        return _drawn(rows, left=left)
     lines = fenced or whole
-    for find in (_framed, _ruled, *map(_aligned, (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS))):
+    for find in _FINDERS:
         table = find(lines) if find(lines[:CHECKED_LINES]) else None
         if table and len(lines) - len(table.rows) <= max(MAX_LINES_AROUND, len(table.rows)):
-            drawn = "\n".join("\t".join(row) for row in table.rows)
-            left = _lines_around(whole, table.first, table.last)
-            return PastedTable(drawn, True, table.has_header, left)
-    if not fenced:
-        return PastedTable(text)
-    left = _lines_around(whole, fenced[0][0], fenced[-1][0])
-    return PastedTable("\n".join(line for _, line in fenced), left_lines=left)
+            return _drawn(
+                table.rows, table.has_header, _lines_around(whole, table.first, table.last)
+            )
+    for form, begins in _UNREAD.items():
+        if any(begins.fullmatch(line) for _, line in lines[:CHECKED_LINES]):
+            raise Problem("text_form", form=form)
+    return PastedTable(inside, left_lines=left)
+
+
+def _drawn(rows: Sequence[Row], has_header: bool = True, left: tuple[int, ...] = ()) -> PastedTable:
+    return PastedTable("\n".join(map("\t".join, rows)), True, has_header, left)
 
 
 def bar_cells(line: str) -> Row:
     """Return the cells of a line with bars between them, without marks of bold type or code."""
     inside = line.strip().removeprefix("|")
     inside = inside[:-1] if inside.endswith("|") and not inside.endswith("\\|") else inside
-    return [cell.replace("\\|", "|").strip(" *`\t") for cell in _BAR.split(inside)]
+    return [_unmarked(cell.replace("\\|", "|").strip()) for cell in _BAR.split(inside)]
+
+
+def _unmarked(cell: str) -> str:
+    """Return a cell without the marks of bold type or code that stand on both sides of it."""
+    count = len(cell) - len(cell.lstrip("*`"))
+    is_marked = count and cell[::-1].startswith(cell[:count])
+    return cell[count:-count].strip() if is_marked else cell
 
 
 def is_delimited(lines: Sequence[str]) -> bool:
@@ -123,6 +154,35 @@ def _lines_around(lines: Lines, first: int, last: int) -> tuple[int, ...]:
     """Return the numbers of the lines of words before `first` and after `last`."""
     around = ((number, line) for number, line in lines if not first <= number <= last)
     return tuple(at for at, line in around if _WORD.search(line) and not _FENCE.match(line))
+
+
+def _labelled(lines: Lines) -> _FoundTable | None:
+    """Find lines of fastText: a label and a text each. Raises Problem for several labels."""
+    found = [_LABELLED.fullmatch(line.strip()) for _, line in lines]
+    labels = [one[1].replace("__label__", "").split() for one in found if one]
+    if not lines or len(labels) < len(lines):
+        return None
+    if several := next((one for one in labels if len(one) > 1), None):
+        raise Problem("lines_of_several_labels", labels=shortened(", ".join(several)))
+    texts = [one[2].replace("\t", " ") for one in found if one]
+    rows = [[text, label] for text, (label,) in zip(texts, labels, strict=True)]
+    return _FoundTable([["text", "class"], *rows], lines[0][0], lines[-1][0])
+
+
+def _in_columns(lines: Lines) -> _FoundTable | None:
+    """Find the names and rows of a table with a rule above each column."""
+    rules = [at for at, (_, line) in enumerate(lines) if _COLUMN_RULE.fullmatch(line)]
+    if not rules:
+        return None
+    width = len(lines[rules[0]][1].split())
+    is_framed = len(rules) > 1 and rules[1] == rules[0] + 2
+    head = rules[0] + (1 if is_framed else -1)
+    below = (at for at in range(max(head, 0), len(lines)) if at not in rules)
+    rows = ((lines[at][0], _WIDE_BLANK.split(lines[at][1].strip())) for at in below)
+    body = [*itertools.takewhile(lambda row: len(row[1]) == width, rows)]
+    if len(body) < 2:
+        return None
+    return _FoundTable([row for _, row in body], body[0][0], body[-1][0], has_header=head >= 0)
 
 
 def _framed(lines: Lines) -> _FoundTable | None:
@@ -229,3 +289,12 @@ def _is_value(cell: str) -> bool:
     except ValueError:
         return is_score(cell) or cell.lower() in NOTHING
     return True
+
+
+_FINDERS = (
+    _labelled,
+    _framed,
+    _ruled,
+    _in_columns,
+    *map(_aligned, (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS)),
+)

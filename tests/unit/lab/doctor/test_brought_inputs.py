@@ -6,6 +6,7 @@ texts without a number, tables of pairs and of classes, tables that are refused 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -68,10 +69,12 @@ def test_classes_have_their_columns_and_names(one):
 
 
 @brought("refused tables")
-def test_a_table_without_texts_or_labels_is_refused(one):
+def test_a_table_without_texts_or_labels_is_refused_and_nothing_else(one):
     with pytest.raises(Problem) as caught:
         table_of(one)
     assert caught.value.key == f"problem.{one['problem']}"
+    with contextlib.suppress(Problem):
+        assert read_pasted(content(one)).kind == "table"
 
 
 @brought("runs")
