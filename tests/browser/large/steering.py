@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from lossprism.explorer.lab.large.batch import drawn as drawn_batch
 from lossprism.explorer.lab.large.large_batch_session import LargeSession, checked, open_batch
-from lossprism.explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
 
 PAGE = "window.lossprism.page('large')"
 MAP = "#large-large_map .lp-stage canvas"
@@ -87,5 +87,5 @@ def figure(page: Page, name: str) -> str:
 @cache
 def expected() -> LargeSession:
     """What the page opens with, computed here."""
-    batch = drawn_batch(FIRST)
+    batch = drawn_batch(FIRST_BATCH)
     return open_batch(batch, "cosent", checked("cosent", {}), lambda done, total: None)

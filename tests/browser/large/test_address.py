@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.large.window_blocks import Window
-from lossprism.explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
 from tests.browser.large.steering import (
     PAGE,
     PROBLEM,
@@ -55,7 +55,7 @@ def test_reload_and_a_copied_link_bring_everything_back(
         assert page.locator("#lp-large-loss").input_value() == "weighted_cosent"
         # The way back to the whole is there, too.
         page.locator(".lp-crumb", has_text="All").click()
-        page.wait_for_function(f"{PAGE}.answer.window[1] === {FIRST.pairs}")
+        page.wait_for_function(f"{PAGE}.answer.window[1] === {FIRST_BATCH.pairs}")
         assert window(page) is None
 
     large.reload(wait_until="domcontentloaded")
@@ -129,7 +129,7 @@ def test_an_address_that_cannot_be_opened_says_why(
 
 def test_words_say_where_the_weight_is(large: Page) -> None:
     """The fewest blocks that hold nine tenths of it, counted here."""
-    truth = expected().matrix.blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
+    truth = expected().matrix.blocks(Window(0, FIRST_BATCH.pairs, 0, FIRST_BATCH.pairs))
     falling = np.sort(truth.share.ravel())[::-1]
     count = np.searchsorted(np.cumsum(falling), 0.9 * falling.sum()) + 1
     text = large.locator("#large-large_map p b").inner_text()

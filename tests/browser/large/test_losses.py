@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.lab.large.batch import drawn as drawn_batch
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.locale import grouped, say
-from lossprism.explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
 from lossprism.losses import LOSSES
 from tests.browser.large.steering import (
     PAGE,
@@ -118,7 +118,7 @@ def test_angle_scores_come_from_vectors(large: Page) -> None:
     with redrawn(large):
         large.locator(f"{PROBLEM} button").click()  # as many as it takes
     assert large.evaluate(f"{PAGE}.answer.figures.pairs") == 2**16
-    settings = dataclasses.replace(FIRST, pairs=2**16)
+    settings = dataclasses.replace(FIRST_BATCH, pairs=2**16)
     truth = open_batch(drawn_batch(settings, "angles"), "angle", checked("angle", {}), print)
     assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
 
@@ -170,7 +170,7 @@ def test_a_hinge_on_very_many_pairs(large: Page) -> None:
     with redrawn(large):
         large.select_option("#lp-large-loss", "pairwise_hinge")
     truth = open_batch(
-        drawn_batch(FIRST), "pairwise_hinge", checked("pairwise_hinge", {}), lambda *_: None
+        drawn_batch(FIRST_BATCH), "pairwise_hinge", checked("pairwise_hinge", {}), lambda *_: None
     )
     large.wait_for_function(f"{PAGE}.details && !{PAGE}.isStale && !{PAGE}.working")
     assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-4)

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import grouped, say
-from lossprism.explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
 from tests.browser.large.steering import (
     CARD,
     MAP,
@@ -47,7 +47,7 @@ def test_it_opens_with_a_picture_and_names_the_pointed_cell(
     # Pointing at a block tells what it holds.
     x, y = centre(large, 10, 200)
     large.mouse.move(x, y)
-    width = -(-FIRST.pairs // 256)
+    width = -(-FIRST_BATCH.pairs // 256)
     its_rows = f"Rows {grouped(10 * width + 1)}–{grouped(11 * width)}"
     expect(large.locator(CARD)).to_contain_text(its_rows)
     text = large.locator(CARD).inner_text()
@@ -74,7 +74,7 @@ def test_it_opens_with_a_picture_and_names_the_pointed_cell(
 def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
     with redrawn(large):
         large.mouse.click(*centre(large, 10, 200))
-    width = -(-FIRST.pairs // 256)
+    width = -(-FIRST_BATCH.pairs // 256)
     assert window(large) == [10 * width, 11 * width, 200 * width, 201 * width]
     with redrawn(large):
         large.mouse.click(*centre(large, 3, 5))
@@ -107,7 +107,7 @@ def test_a_rectangle_is_dragged(large: Page) -> None:
         large.mouse.move(to_x, to_y, steps=5)
         expect(large.locator("#large-large_map .lp-lasso")).to_be_visible()
         large.mouse.up()
-    width = -(-FIRST.pairs // 256)
+    width = -(-FIRST_BATCH.pairs // 256)
     assert window(large) == [20 * width, 60 * width, 100 * width, 180 * width]
     expect(large.locator("#large-large_map .lp-lasso")).to_be_hidden()
 
@@ -189,7 +189,7 @@ def test_one_finger_scrolls_a_tap_enters_and_two_go_nearer_and_back(
     with redrawn(page):
         page.locator("#lp-large-back").tap()
     # Two fingers go nearer to what is under them.
-    count = FIRST.pairs
+    count = FIRST_BATCH.pairs
     # From a quarter of the map to half of it, about the same middle: (0.7, 0.3) stays.
     with redrawn(page):
         touch(page, MAP, [(0.6, 0.3), (0.8, 0.3)], [(0.5, 0.3), (0.9, 0.3)])

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.textbook import load_example
-from lossprism.explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
 from tests.browser.large.steering import PAGE, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
@@ -78,7 +78,7 @@ def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> N
     large.wait_for_function(f"{PAGE}.answer.figures.pairs === 3000")
     with redrawn(large):
         large.click("#lp-large-source-random")
-    assert large.evaluate(f"{PAGE}.answer.figures.pairs") == FIRST.pairs
+    assert large.evaluate(f"{PAGE}.answer.figures.pairs") == FIRST_BATCH.pairs
     large.click("#lp-large-source-explore")  # no link was opened yet, which is reported
     expect(large.locator("#large-large_controls")).to_contain_text(
         wording("large.still.explore", source=say("en", "source.random"))

@@ -10,7 +10,7 @@ import { RunSource } from "./run/source.js";
 const PANELS = { number: NumberField, data: DataSource, run: RunSource };
 
 /** @param {{ page: import("./state.js").DoctorPage }} properties */
-function Question({ page }) {
+function InputPanel({ page }) {
   page.observe("state");
   const { check } = page;
   return group(
@@ -30,4 +30,4 @@ function Question({ page }) {
  * @param {HTMLElement} root
  * @param {import("./state.js").DoctorPage} page
  */
-export default (root, page) => show(root, Question, { page });
+export default (root, page) => show(root, InputPanel, { page });

@@ -6,14 +6,14 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { DataReport } from "./data/report.js";
-import { Answer } from "./number/explanations.js";
+import { NumberReport } from "./number/explanations.js";
 import { RunReport } from "./run/report.js";
 
-const REPORTS = { number: Answer, data: DataReport, run: RunReport };
+const REPORTS = { number: NumberReport, data: DataReport, run: RunReport };
 const TOPICS = ["state", "explained", "examined", "examined_run"];
 
 /** @param {{ page: import("./state.js").DoctorPage }} properties */
-function Main({ page }) {
+function ReportPanel({ page }) {
   page.observe(...TOPICS);
   const { check, explained } = page;
   const value = check === "number" && explained ? explained.value.trim() : "";
@@ -43,4 +43,4 @@ function nameOf({ check, data, run }) {
  * @param {HTMLElement} root
  * @param {import("./state.js").DoctorPage} page
  */
-export default (root, page) => show(root, Main, { page });
+export default (root, page) => show(root, ReportPanel, { page });

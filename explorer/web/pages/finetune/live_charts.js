@@ -10,7 +10,7 @@ const LARGE_PIXELS = 200,
   SMALL_PIXELS = 118; // height of a chart
 
 /** @param {Page} properties */
-function Live({ page }) {
+function LiveCharts({ page }) {
   page.observe("run", "shown");
   const { large, small, key } = chartsOf(page);
   const isEmpty = !large.length && !small.length;
@@ -33,4 +33,4 @@ function Live({ page }) {
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} page
  */
-export default (root, page) => show(root, Live, { page });
+export default (root, page) => show(root, LiveCharts, { page });

@@ -5,7 +5,7 @@ import { FilePicker } from "../../kit/file_upload.js";
 import { h } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
 import { say } from "../../kit/words.js";
-import { Button, Note, Wrong } from "./plan_fields.js";
+import { Button, Note, ProblemLine } from "./plan_fields.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
@@ -29,7 +29,7 @@ export function UnseenPairs({ page: { comparison } }) {
         }),
         h(Note, { role: "status", text: read }),
         file ? h(Columns, { comparison, file }) : null,
-        h(Wrong, { problem }),
+        h(ProblemLine, { problem }),
         isReadable && !chosen
           ? h(Button, {
               id: "lp-finetune-unseen-go",

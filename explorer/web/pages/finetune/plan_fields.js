@@ -9,7 +9,7 @@ import { say } from "../../kit/words.js";
 /** @typedef {import("./state.js").PlanChange} PlanChange */
 
 /** @param {{ problem: import("../../kit/types").Notice | null | undefined }} properties */
-export const Wrong = ({ problem }) =>
+export const ProblemLine = ({ problem }) =>
   problem ? h("p.lp-wrong", { role: "alert" }, say(problem.key, problem.values)) : null;
 
 /**
@@ -55,7 +55,7 @@ export function NumberBox({ page, name, take = (value) => page.setPlan({ [name]:
         onBlur: () => setTyped(null),
       }),
     ),
-    h(Wrong, { problem: isWrong ? { key: "ui.accepted_else", values: { low, high, value } } : null }),
+    h(ProblemLine, { problem: isWrong ? { key: "ui.accepted_else", values: { low, high, value } } : null }),
   );
 }
 

@@ -21,7 +21,7 @@ import { RunProgress, Starting } from "./progress.js";
 const LEAST_SHOWN = 0.001; // a smaller spread of similarities is not worth a figure
 
 /** @param {Page} properties */
-function Head({ page }) {
+function RunSummary({ page }) {
   page.observe("shown", "run", "remarks", "compared", "problem", "starting");
   const trace = page.trace();
   const about = trace?.about;
@@ -171,4 +171,4 @@ function Figures({ page, trace, about }) {
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} page
  */
-export default (root, page) => show(root, Head, { page });
+export default (root, page) => show(root, RunSummary, { page });

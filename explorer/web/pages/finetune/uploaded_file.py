@@ -19,7 +19,7 @@ from lossprism.explorer.web.page_requests import Nothing
 
 
 @dataclass(frozen=True)
-class Encoded:
+class FileEncoding:
     """In which encoding a file was read ("" where that is unclear), and those it could be read
     in, the likeliest first, each with how its first words would read."""
 
@@ -30,7 +30,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Upload(Encoded):
+class Upload(FileEncoding):
     """A file that was handed in: its token, its columns, which of them serve, of which nothing is
     read, how many pairs."""
 
@@ -45,7 +45,7 @@ class Upload(Encoded):
 
 
 @dataclass(frozen=True)
-class UploadUndecided(Encoded):
+class UploadUndecided(FileEncoding):
     """A file whose columns, or whose encoding, are to be chosen from."""
 
     problem: Problem

@@ -12,7 +12,7 @@ import { FigureBox, lossOf, remarksOf } from "./metrics.js";
 /** @typedef {import("./state.js").LargePage} LargePage */
 
 /** @param {{ page: LargePage }} properties */
-function Head({ page }) {
+function LossAndFormula({ page }) {
   page.observe("state", "answer");
   const { loss, parameters, twins } = page.request;
   const spec = pageData.losses[loss];
@@ -31,7 +31,7 @@ function Head({ page }) {
 }
 
 /** @param {{ page: LargePage }} properties */
-function AtAGlance({ page }) {
+function ValueAndRemark({ page }) {
   page.observe("answer", "learning", "details", "judging", "judged");
   return h(
     "div.lp-glance",
@@ -41,7 +41,7 @@ function AtAGlance({ page }) {
 }
 
 /** @param {{ page: LargePage }} properties */
-const PageHead = ({ page }) => group(h(Head, { page }), h(AtAGlance, { page }));
+const PageHead = ({ page }) => group(h(LossAndFormula, { page }), h(ValueAndRemark, { page }));
 
 /**
  * @param {HTMLElement} root

@@ -76,7 +76,7 @@ from lossprism.losses import LOSSES
 from lossprism.losses.labels import Ends
 
 KINDS = ("random", "file", "explore")
-FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
+FIRST_BATCH = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
 
 
 # ---- What is asked for ---------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class Source:
     """
 
     kind: str = "random"
-    random: RandomBatch = FIRST
+    random: RandomBatch = FIRST_BATCH
     file: str = ""
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
@@ -156,7 +156,7 @@ def _source(sent: object) -> Source:
     if kind == "random":
         settings = sent.get("random") or {}
         if isinstance(settings, dict):
-            settings = {**dataclasses.asdict(FIRST), **settings}
+            settings = {**dataclasses.asdict(FIRST_BATCH), **settings}
         return Source(random=read(RandomBatch, settings, "source.random", {}, _unknown))
     texts = {name: sent.get(name, "") for name in ("file", "name", "encoding", "link")}
     encoder = sent.get("encoder") or EMBEDDED
@@ -168,7 +168,7 @@ def _source(sent: object) -> Source:
     chosen = tuple((str(role), str(name)) for role, name in columns.items())
     return Source(
         kind,
-        FIRST,
+        FIRST_BATCH,
         columns=chosen,
         header=header,
         encoder=encoder,

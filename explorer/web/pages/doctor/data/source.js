@@ -67,10 +67,10 @@ export const draftSlider = (page, draft, name, title) =>
   });
 
 /** @param {Page} properties */
-const Ready = ({ page }) => h("p.lp-note", sentences(say(`example.${page.data.state.example}.about`))[0]);
+const ExampleNote = ({ page }) => h("p.lp-note", sentences(say(`example.${page.data.state.example}.about`))[0]);
 
 /** @param {Page} properties */
-function OwnFile({ page }) {
+function FileSource({ page }) {
   const { name } = page.data.state;
   const file = fileOf(page);
   const note = file ? `${readNote(file, name)} ${say("doctor.file_again")}` : clip(name);
@@ -85,7 +85,7 @@ function OwnFile({ page }) {
 }
 
 /** @param {Page} properties */
-function FromHub({ page }) {
+function HubSource({ page }) {
   const { hub, split, rows } = page.data.state;
   const draft = useDraft({ hub, split: split === "train" ? "" : split, rows });
   function fetchRows() {
@@ -117,7 +117,7 @@ function FromHub({ page }) {
 }
 
 /** @param {Page} properties */
-const Pasted = ({ page }) =>
+const PastedSource = ({ page }) =>
   group(
     h(PastedRows, {
       id: "lp-doctor-pasted",
@@ -129,4 +129,4 @@ const Pasted = ({ page }) =>
     h("p.lp-note", readNote(fileOf(page), say("doctor.pasted_table"))),
   );
 
-const PANELS = { example: Ready, file: OwnFile, hub: FromHub, typed: Pasted };
+const PANELS = { example: ExampleNote, file: FileSource, hub: HubSource, typed: PastedSource };

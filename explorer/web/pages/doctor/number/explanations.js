@@ -13,7 +13,7 @@ import { Card } from "../finding_card.js";
 const MOST_COMPARED = 6;
 
 /** @param {{ page: import("../state.js").DoctorPage }} properties */
-export function Answer({ page }) {
+export function NumberReport({ page }) {
   const { explanation, explained } = page;
   if (!explanation || !explained) return null;
   const answers = answersOf(explanation, !page.isExample);

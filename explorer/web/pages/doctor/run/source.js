@@ -33,7 +33,7 @@ export function RunSource({ page }) {
 
 export const logOptions = () => pageData.doctor.logs.map((name) => [name, say(`doctor.log.${name}`)]);
 
-const Ready = () => h("p.lp-note", say("doctor.log_note"));
+const ExampleNote = () => h("p.lp-note", say("doctor.log_note"));
 
 /**
  * @param {Page & { id: string, note: string, take: (file: string, name: string) => void }} properties
@@ -47,7 +47,7 @@ export const LogArrival = ({ page, ...options }) =>
   });
 
 /** @param {Page} properties */
-const OwnFile = ({ page }) =>
+const FileSource = ({ page }) =>
   h(LogArrival, {
     page,
     id: "lp-doctor-log-file",
@@ -56,7 +56,7 @@ const OwnFile = ({ page }) =>
   });
 
 /** @param {Page} properties */
-const Pasted = ({ page: { run } }) =>
+const PastedSource = ({ page: { run } }) =>
   group(
     h(PastedRows, {
       id: "lp-doctor-pasted-log",
@@ -69,7 +69,7 @@ const Pasted = ({ page: { run } }) =>
   );
 
 /** @param {Page} properties */
-function Folder({ page: { run } }) {
+function FolderSource({ page: { run } }) {
   const draft = useDraft(run.state.folder);
   function list() {
     const folder = draft.now.trim();
@@ -93,4 +93,4 @@ function Folder({ page: { run } }) {
   );
 }
 
-const PANELS = { example: Ready, file: OwnFile, typed: Pasted, kept: Folder };
+const PANELS = { example: ExampleNote, file: FileSource, typed: PastedSource, kept: FolderSource };

@@ -8,7 +8,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/reader_consent.js";
 import { stored } from "../../../kit/storage.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, TextBox, Wrong } from "../plan_fields.js";
+import { Button, Note, ProblemLine, TextBox } from "../plan_fields.js";
 import { lossOf, readyMade, wholeLossOf } from "../plan_names.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
@@ -36,12 +36,12 @@ export function DataFields({ page }) {
             }),
     }),
     h(TabPanel, { id: "lp-finetune-source", chosen }, h(PANELS[chosen], { page })),
-    h(Found, { page }),
+    h(DataSummary, { page }),
   );
 }
 
 /** @param {Page} properties */
-function Ready({ page }) {
+function ReadyMadePairs({ page }) {
   const { practice, examples } = pageData.finetune;
   const { ready } = page.beside;
   return group(
@@ -57,7 +57,7 @@ function Ready({ page }) {
 }
 
 /** @param {Page} properties */
-const Files = ({ page }) =>
+const FileSource = ({ page }) =>
   group(
     h(Note, { text: say("finetune.file_about") }),
     h(FileField, { page, entry: "file", title: "ui.drop_file" }),
@@ -75,7 +75,7 @@ function FileField({ page, entry, title }) {
     "div.lp-panel",
     h(FilePicker, { id: `lp-finetune-${entry}`, title, take: (file) => files.handIn(entry, file) }),
     h(Note, { text: withLabels(read, answer, entry === "file") }),
-    h(Wrong, { problem: failure }),
+    h(ProblemLine, { problem: failure }),
     answer && entry === "held_out_file"
       ? h(Button, { name: say("finetune.leave_file"), act: () => files.leave() })
       : null,
@@ -120,7 +120,7 @@ function Columns({ page }) {
 }
 
 /** @param {Page} properties */
-const FromExplore = ({ page }) =>
+const ScenarioSource = ({ page }) =>
   group(
     h(Note, { text: say("finetune.link_about") }),
     h(TextBox, {
@@ -160,7 +160,7 @@ function TakeLinkedChoices({ page }) {
 }
 
 /** @param {Page} properties */
-const FromHub = ({ page }) =>
+const HubSource = ({ page }) =>
   group(
     h(TextBox, {
       page,
@@ -186,7 +186,7 @@ const FromHub = ({ page }) =>
  * What the server found in the data, or why it cannot be used; a problem of the file stands at the file.
  * @param {Page} properties
  */
-function Found({ page }) {
+function DataSummary({ page }) {
   page.observe("files");
   const { checked, plan, files } = page;
   if (!checked) return null;
@@ -194,7 +194,7 @@ function Found({ page }) {
   if (error?.about === "unfilled") return null; // the start says it
   if (error) {
     const isAtFile = plan.data.source === "file" && JSON.stringify(files.states.file.failure) === JSON.stringify(error);
-    return isAtFile || page.placeOf(error) !== "data" ? null : h(Wrong, { problem: error });
+    return isAtFile || page.placeOf(error) !== "data" ? null : h(ProblemLine, { problem: error });
   }
   return h(Note, { text: foundWords(checked) });
 }
@@ -220,4 +220,4 @@ function smallWords({ held_out: count, by_chance: reach, level }) {
   return say("finetune.few", { count, reach: show(reach, 2), level });
 }
 
-const PANELS = { example: Ready, file: Files, link: FromExplore, hub: FromHub };
+const PANELS = { example: ReadyMadePairs, file: FileSource, link: ScenarioSource, hub: HubSource };

@@ -5,7 +5,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, NumberBox, TextBox, Wrong } from "../plan_fields.js";
+import { Button, Note, NumberBox, ProblemLine, TextBox } from "../plan_fields.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
 
@@ -62,7 +62,7 @@ export function EncoderFields({ page }) {
         })
       : null,
     h(Note, { text: say(`finetune.encoder.${choice}.about`) }),
-    h(Wrong, { problem: page.problemAt("encoder") }),
+    h(ProblemLine, { problem: page.problemAt("encoder") }),
   );
 }
 

@@ -11,7 +11,7 @@ import { aboutTrials, valuesOf } from "../../../kit/parameter_trial_sentences.js
 import { group, h } from "../../../kit/preact_view.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { Button, Note, NumberBox, TextBox, Wrong } from "../plan_fields.js";
+import { Button, Note, NumberBox, ProblemLine, TextBox } from "../plan_fields.js";
 import { lossOf } from "../plan_names.js";
 import { agreedName } from "./encoder.js";
 
@@ -45,7 +45,7 @@ export const LossFields = ({ page }) =>
       groups: lossGroups(page).groups,
       change: (loss) => page.setPlan({ loss, convention: "", parameters: {} }),
     }),
-    h(Wrong, { problem: page.checked?.refused ?? page.problemAt("loss") }),
+    h(ProblemLine, { problem: page.checked?.refused ?? page.problemAt("loss") }),
     h(Note, { text: aboutOf(page.plan.loss) }),
   );
 
@@ -109,7 +109,7 @@ function SecondModel({ page, kind }) {
       put: (text) => ({ [entry]: agreedName(text) }),
     }),
     h(Note, { text: (kind === "guide" ? guideWords : teacherWords)(page, isAsked) }),
-    h(Wrong, { problem: page.problemAt(kind) }),
+    h(ProblemLine, { problem: page.problemAt(kind) }),
   );
 }
 

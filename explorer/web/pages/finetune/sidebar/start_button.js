@@ -2,7 +2,7 @@
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, Wrong } from "../plan_fields.js";
+import { Button, Note, ProblemLine } from "../plan_fields.js";
 import { encoderOf, lossOf } from "../plan_names.js";
 
 /** @typedef {import("../state.js").FinetunePage} FinetunePage */
@@ -30,7 +30,7 @@ export function StartBox({ page, trial }) {
       act: () => page.startChosen(),
     }),
     h("p.lp-note.lp-summary", summaryOf(page, forms, count)),
-    h(Wrong, { problem: page.notice ?? (isUnfilled ? null : refusal) }),
+    h(ProblemLine, { problem: page.notice ?? (isUnfilled ? null : refusal) }),
     h(Note, { id: "lp-finetune-time", role: "status", text: isUnfilled ? say(refusal.key) : time }),
   );
 }
