@@ -21,26 +21,8 @@ NOTHING = ("", "none", "null", "-", "n/a", "no log")
 # Words that name columns of texts as often as they are labels.
 _ALSO_COLUMN_NAMES = ("positive", "negative", "pos", "neg")
 # What stands for a score that is not there.
-ABSENT = frozenset(
-    [
-        "-",
-        "–",
-        "—",
-        "?",
-        "na",
-        "n/a",
-        "n.a.",
-        "#n/a",
-        "nan",
-        "nil",
-        "none",
-        "null",
-        "missing",
-        "unknown",
-        "无",
-        "缺失",
-    ]
-)
+_NOT_AVAILABLE = ("na", "n/a", "n.a.", "#n/a", "nan", "missing", "unknown", "无", "缺失")
+ABSENT = frozenset((*_NOT_AVAILABLE, "-", "–", "—", "?", "nil", "none", "null"))
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 # The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")

@@ -26,16 +26,8 @@ INFERENCE_SCORES = {
 TWO_WAY_INFERENCE = {"entailment": 1.0, "not entailment": 0.0, "蕴含": 1.0, "不蕴含": 0.0}
 INFERENCE_LETTERS = {"e": 1.0, "n": 0.5, "c": 0.0}  # as ANLI writes them
 WORD_SCORES = {**INFERENCE_LETTERS, **YES_NO, **INFERENCE_SCORES, **TWO_WAY_INFERENCE}
-# The same as SNLI and MNLI number them, in the order of their label's names; −1 is no label.
-INFERENCE = {
-    "entailment": 0,
-    "neutral": 1,
-    "contradiction": 2,
-    "contradictory": 2,
-    "蕴含": 0,
-    "中立": 1,
-    "矛盾": 2,
-}
+# The same as SNLI and MNLI number them: 0 entailment, 1 neutral, 2 contradiction; −1 is no label.
+INFERENCE = {word: int(2 - 2 * score) for word, score in INFERENCE_SCORES.items()}
 ENTAILMENT = INFERENCE_SCORES["entailment"]  # the kind that is positive
 INFERENCE_WORDS = {
     INFERENCE_SCORES[word]: word for word in ("entailment", "neutral", "contradiction")

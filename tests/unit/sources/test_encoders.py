@@ -29,7 +29,7 @@ from lossprism.explorer.sources.encoders import (
 )
 from lossprism.explorer.sources.encoders.safe_model_loading import letters_read
 from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
-from lossprism.explorer.sources.hub_cache_pruning import MARK
+from lossprism.explorer.sources.hub_cache_pruning import MARK_FILE
 from tests.added_encoder import added
 from tests.sentences import raises_problem
 
@@ -450,7 +450,7 @@ def test_a_hosted_page_downloads_no_encoder_that_is_too_large(monkeypatch, tiny,
     assert hub.patterns is None
     hub.sizes["model.safetensors"] = 500 * 2**20
     assert locate("someone/model").path == tiny["encoder"]
-    assert (tmp_path / "models--someone--model" / MARK).exists()
+    assert (tmp_path / "models--someone--model" / MARK_FILE).exists()
 
 
 def test_a_model_of_the_hub_without_safetensors_is_not_downloaded(monkeypatch):
