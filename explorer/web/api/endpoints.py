@@ -50,6 +50,8 @@ from lossprism.explorer.web.api.request_parsing import (
     for_visitor,
     read_choice,
     read_numbers,
+    read_object,
+    read_switch,
     read_text,
     rows_of,
     rules_of,
@@ -167,9 +169,8 @@ def compute_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    options: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
-    options |= {"table": table, "columns": columns}
-    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **options)
+    second = (guide, teacher, teacher_scores, table, columns)
+    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, *second)
     return answer_of(_explored(resolved), reading)
 
 
@@ -271,9 +272,8 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    options: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
-    options |= {"table": table, "columns": columns}
-    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **options)
+    second = (guide, teacher, teacher_scores, table, columns)
+    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, *second)
     count = len(resolved.scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
@@ -519,8 +519,7 @@ def figure(
     read_choice("palette", palette, ("", *PALETTES))
     read_choice("size", size, tuple(SIZES))
     for name, switch in (("dark", dark), ("picture_only", picture_only)):
-        if not isinstance(switch, bool):
-            raise Problem("parameter_switch", name=name, value=shortened(switch, write=repr))
+        read_switch(name, switch)
     look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
     if read_text("scene", scene):
         source = opening(scene, language) or Scenario.from_link(scene)
@@ -530,10 +529,9 @@ def figure(
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-        options: dict[str, Any] = {"guide": guide, "teacher": teacher}
-        options |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
+        second = (guide, teacher, teacher_scores, table, columns)
         resolved, reading = scenario_of(
-            loss, *sent, parameters, encoder, convention, rules, **options
+            loss, *sent, parameters, encoder, convention, rules, *second
         )
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_consent({}) if scene.strip() else nullcontext():
@@ -671,9 +669,7 @@ def start_training(
     sent = (sentences1, sentences2, scores, table, columns)
     read = rows_of("start_training", TRAINED_PAIRS, *sent)
     sources = table_of(read, encoder, guide, teacher, teacher_scores)
-    chosen = {} if options is None else options
-    if not isinstance(chosen, dict):
-        raise Problem("api_object", name="options", value=shortened(chosen, write=repr))
+    chosen = read_object("options", options)
     for name in ("data", "own_loss"):  # what would read or run files of this computer
         if name in chosen:
             raise Problem("training_entry_unknown", where=f"options.{name}")

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import TWINS, Data, Rules, Scenario
@@ -25,6 +25,7 @@ from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, en
 from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.reading_notes import reading_notes
 
+Value = TypeVar("Value")
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
 Rows = tuple[tuple[str, str, str], ...]
 
@@ -180,15 +181,12 @@ def rules_of(
 
     Raises Problem, naming the first invalid entry.
     """
-    if not isinstance(extra_negatives, bool):
-        shown = shortened(extra_negatives, write=repr)
-        raise Problem("parameter_switch", name="extra_negatives", value=shown)
     listed_rows = () if prototypes is None else _listed("prototypes", prototypes)
     rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(listed_rows))
     return Rules(
         None if threshold is None else _number("threshold", threshold),
         None if label_range is None else _ends("label_range", label_range),
-        extra_negatives,
+        read_switch("extra_negatives", extra_negatives),
         "\n".join(" ".join(map(repr, row)) for row in rows),
         read_choice("twins", twins, TWINS),
     )
@@ -228,21 +226,26 @@ def scenario_under(
 def _parameters(name: str, chosen: object) -> tuple[tuple[str, object], ...]:
     return tuple(
         (one, tuple(value) if isinstance(value, list) else value)
-        for one, value in _object(name, chosen).items()
+        for one, value in read_object(name, chosen).items()
     )
 
 
-def _object(name: str, value: object) -> dict[str, object]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise Problem("api_object", name=name, value=shortened(value, write=repr))
-    return {str(one): inner for one, inner in value.items()}
+def _of_type(kind: type[Value], problem: str, name: str, value: object) -> Value:
+    """Return a value of this type. Raises the Problem of this key, with the name, for any other."""
+    if not isinstance(value, kind):
+        raise Problem(problem, name=name, value=shortened(value, write=repr))
+    return value
+
+
+def read_object(name: str, value: object) -> dict[str, Any]:
+    """Read an object with any entries; null for none."""
+    entries = {} if value is None else _of_type(dict, "api_object", name, value)
+    return {str(one): inner for one, inner in entries.items()}
 
 
 def columns_of(value: object) -> dict[str, str]:
     """Read the roles of columns. Raises Problem unless it is an object of texts."""
-    chosen = _object("columns", value)
+    chosen = read_object("columns", value)
     return {role: read_text(f"columns.{role}", column) for role, column in chosen.items()}
 
 
@@ -271,9 +274,11 @@ _OF_SIDE = {"loss", "convention", "parameters"}
 
 
 def read_text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise Problem("api_text", name=name, value=shortened(value, write=repr))
-    return value
+    return _of_type(str, "api_text", name, value)
+
+
+def read_switch(name: str, value: object) -> bool:
+    return _of_type(bool, "parameter_switch", name, value)
 
 
 def read_choice(name: str, value: object, choices: Sequence[str]) -> str:
@@ -285,9 +290,7 @@ def read_choice(name: str, value: object, choices: Sequence[str]) -> str:
 
 
 def _listed(name: str, values: object) -> Sequence[object]:
-    if not isinstance(values, list | tuple):
-        raise Problem("api_list", name=name, value=shortened(values, write=repr))
-    return values
+    return _of_type(list, "api_list", name, [*values] if isinstance(values, tuple) else values)
 
 
 def _sentences(name: str, values: object) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ import pytest
 
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.sources.column_names import name_same_kind
 from lossprism.explorer.sources.column_roles import ANCHOR_NAMES, PAIR_NAMES, POSITIVE_NAMES
-from lossprism.explorer.sources.symmetric_columns import name_same_kind
 from lossprism.losses import LOSSES
 
 ORDERED = {"premise", "context", "claim", "query", "question", "前提", "查询"}
