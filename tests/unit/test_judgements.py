@@ -81,7 +81,7 @@ ELSEWHERE = {
         "verdicts.test.js::two rules agree where a range of the band holds what the other advises, "
         "and nowhere else",
     ),
-    "ui.heaviest_note": "test_trace_diagnostics.py::test_nine_of_ten_equal_terms_are_active",
+    "ui.heaviest_note": "test_ranks_and_term_weights.py::test_nine_of_ten_equal_terms_are_active",
     "large.heaviest_note": "test_heaviest_terms.py::test_among_a_million",
     **of_prefix(
         "large.concentrated",
