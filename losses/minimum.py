@@ -13,9 +13,9 @@ from lossprism.losses.kernels import log1p_sum_exp, softplus
 MAX_LEVELS = 64
 # Newton's steps, and the halvings of one: a few are taken, and as many are never needed.
 MAX_STEPS = 100
-# Along each side of a grid that is laid anew, four steps of the one before: a power of two and one.
-ANEW = 17
-KEPT_FLOORS = 4096  # least values that were worked out
+# Along each side of a grid. A finer one covers four steps of the one before: 2^n + 1 points.
+FIRST_GRID_POINTS, GRID_POINTS = 65, 17
+CACHED_MINIMA = 4096  # least values that were worked out
 
 
 class Bound(float):
@@ -46,7 +46,7 @@ def least_over_levels(
     return _least_of(tuple(counts.tolist()), gaps, float(scale), lowest, highest)
 
 
-@functools.lru_cache(maxsize=KEPT_FLOORS)
+@functools.lru_cache(maxsize=CACHED_MINIMA)
 def _least_of(
     counts: tuple[int, ...],
     levels: tuple[float, ...] | None,
@@ -125,15 +125,13 @@ def least_in_box(
     return value
 
 
-def least_on_grid(
-    value_at: Callable[..., Tensor], *bounds: tuple[float, float], points: int = 65
-) -> float:
+def least_on_grid(value_at: Callable[..., Tensor], *bounds: tuple[float, float]) -> float:
     """Return the minimum of a smooth function of one or two numbers, each within its bounds.
 
     Refines a grid around its lowest point, with fewer points, until its steps are below 1e-9 of the
     first.
     """
-    spans = [(float(low), float(high)) for low, high in bounds]
+    spans, points = [(float(low), float(high)) for low, high in bounds], FIRST_GRID_POINTS
     while True:
         axes = [torch.linspace(low, high, points, dtype=torch.float64) for low, high in spans]
         values = value_at(*torch.meshgrid(*axes, indexing="ij"))
@@ -145,12 +143,17 @@ def least_on_grid(
             (max(low, float(axis[i]) - 2 * step), min(high, float(axis[i]) + 2 * step))
             for axis, i, step, (low, high) in zip(axes, place, steps, bounds, strict=True)
         ]
-        points = min(points, ANEW)
+        points = GRID_POINTS
 
 
 def softplus_at(x: float) -> float:
     """Return log(1 + exp(x)) of one number."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+def log1p_of(count: int, exponent: float) -> float:
+    """Return log(1 + count·exp(exponent))."""
+    return softplus_at(math.log(count) + exponent) if count else 0.0
 
 
 def simplex_gap(count: int) -> float:

@@ -36,7 +36,7 @@ def as_typed(value: float, parameter: Parameter) -> float:
     return float(round(value) if parameter.whole else f"{value:.3g}")
 
 
-def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
+def chosen_numeric(spec: LossSpec, name: str) -> Parameter:
     """Return the numeric parameter of this name, the first one if unnamed.
 
     Raises:

@@ -52,7 +52,7 @@ def classes_related_to(loss: str) -> list[RelatedClass]:
     return [one for one in RELATED_CLASSES if one.loss == loss]
 
 
-def class_of_trainer(name: str, library: str = "") -> RelatedClass | None:
+def class_of_trainer(name: str, library: str) -> RelatedClass | None:
     """Return the class of sentence-transformers that shares its name with a loss of another
     library, if the name's module or `library` is the trainer's; else None."""
     if (library_in(name) or library) != LIBRARY:

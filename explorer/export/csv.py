@@ -26,15 +26,13 @@ _STARTS_A_FORMULA = re.compile(
 )
 
 
-def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
-    """Return the matrix of a step by its place (None: the chosen one), as the page arranges it.
+def matrix_csv(exploration: Exploration) -> str:
+    """Return the matrix of the chosen step, as the page arranges it.
 
     The facet is that of `scenario.view`. The first row and column name the items. An absent cell
     (−inf) is empty, yes and no are 1 and 0. As on the page, a step of more than 1024 rows or
     columns is cut to the first 1024.
     """
-    if step is not None:
-        exploration = exploration.seen(step=step)
     shown = picture(exploration).shown
     found = exploration.trace.tensors[shown.step]
     facets = {
@@ -149,9 +147,6 @@ def _pair_cells(e: Exploration, pair: int) -> list[object]:
     pairs = e.batch.pairs
     label = csv_number(pairs.labels[pair]) if pairs.labelled else ""
     return [pairs.first[pair], pairs.second[pair], label, csv_number(float(e.batch.scores[pair]))]
-
-
-# Their items are called by the number of their pair, as on the page.
 
 
 class _Names:

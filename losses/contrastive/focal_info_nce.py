@@ -21,7 +21,7 @@ from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
 from lossprism.losses.kernels.tiled_losses import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import Peer
-from lossprism.losses.minimum import least_in_batch, softplus_at
+from lossprism.losses.minimum import least_in_batch, log1p_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import each_query, query_by_key
 
@@ -143,7 +143,7 @@ def focal_by_exponents_definition(
 
 def _by_exponents_collapse(tensors: dict[str, Tensor], temperature: float = 0.05) -> float:
     others = len(tensors["keys"]) + keys_beside(tensors) - 1
-    return softplus_at(math.log(others) + 0.3 / temperature) if others else 0.0
+    return log1p_of(others, 0.3 / temperature)
 
 
 def _at(cost: float, gamma: float) -> float:

@@ -1,7 +1,5 @@
 """Multi-Similarity: positives and negatives of an anchor, each in a logarithm of its own."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -13,7 +11,7 @@ from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
 from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
-from lossprism.losses.minimum import softplus_at
+from lossprism.losses.minimum import log1p_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_sentence
 
@@ -110,11 +108,6 @@ def _sizes(tensors: dict[str, Tensor]) -> tuple[int, list[int]]:
     return int(sizes.sum()), sizes.tolist()
 
 
-def _log1p_of(count: int, exponent: float) -> float:
-    """Return log(1 + count·e^exponent)."""
-    return softplus_at(math.log(count) + exponent) if count else 0.0
-
-
 def _value(
     positives: int,
     negatives: int,
@@ -131,8 +124,8 @@ def _value(
     another."""
     if mined and not (positives and negatives and away > near - margin):
         return 0.0
-    pull = _log1p_of(positives, positive_scale * (threshold - near)) / positive_scale
-    return pull + _log1p_of(negatives, negative_scale * (away - threshold)) / negative_scale
+    pull = log1p_of(positives, positive_scale * (threshold - near)) / positive_scale
+    return pull + log1p_of(negatives, negative_scale * (away - threshold)) / negative_scale
 
 
 def _collapse(tensors: dict[str, Tensor], **parameters) -> float:

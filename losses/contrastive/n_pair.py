@@ -12,7 +12,7 @@ from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.tiled_losses import against_others, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
-from lossprism.losses.minimum import simplex_gap, softplus_at
+from lossprism.losses.minimum import log1p_of, simplex_gap
 from lossprism.losses.prototypes.softmax import exact_softmax
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_query, loss_symbol, query_by_key
@@ -83,7 +83,7 @@ def _n_pair_floor(tensors: dict[str, Tensor], similarity: str = "dot") -> float:
     count = len(tensors["anchors"])
     if count == 1 or similarity == "dot":  # which grows without end
         return 0.0
-    return softplus_at(math.log(count - 1) - simplex_gap(count))
+    return log1p_of(count - 1, -simplex_gap(count))
 
 
 N_PAIR = LossSpec(

@@ -1,7 +1,5 @@
 """NT-Xent: InfoNCE over both views of everything, each view against all but itself."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -24,7 +22,7 @@ from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.tiled_losses import Directions, against_others
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
-from lossprism.losses.minimum import simplex_gap, softplus_at
+from lossprism.losses.minimum import log1p_of, simplex_gap
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
 from lossprism.losses.symbols import (
@@ -249,8 +247,7 @@ def _nt_xent_floor(tensors: dict[str, Tensor], temperature: float = 0.5) -> floa
         return None
     if count == 1:
         return 0.0
-    exponent = math.log(2 * count - 2) - simplex_gap(count) / temperature
-    return softplus_at(exponent)
+    return log1p_of(2 * count - 2, -simplex_gap(count) / temperature)
 
 
 def _equivalent(*, temperature: float) -> Equivalent:

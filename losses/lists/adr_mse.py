@@ -5,7 +5,6 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.pairwise_list_losses import adr_mse as adr_mse_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -17,8 +16,8 @@ from lossprism.losses.lists.list_common import (
     TEMPERATURE,
     both_present,
     differences_of,
+    lists_at,
     present_in,
-    scored_lists,
 )
 from lossprism.losses.lists.minimum import width_of
 from lossprism.losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
@@ -62,10 +61,7 @@ def adr_mse(
             mean of their places.
         temperature: τ, how soft the comparisons are; 1/α.
     """
-    input_checks.above_zero(temperature=temperature)
-    scores, labels, mask = scored_lists(scores, labels, mask)
-    if isinstance(temperature, Tensor):  # it may want a gradient too
-        scores, temperature = scores / temperature, 1.0
+    scores, labels, mask, temperature = lists_at(scores, labels, mask, temperature)
 
     def dense(scores, labels, mask):
         return adr_mse_definition(scores, labels, mask=mask, temperature=temperature)

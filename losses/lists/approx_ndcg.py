@@ -6,7 +6,6 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.pairwise_list_losses import approx_ndcg as approx_ndcg_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
@@ -21,8 +20,8 @@ from lossprism.losses.lists.list_common import (
     both_present,
     differences_of,
     gains_of,
+    lists_at,
     present_in,
-    scored_lists,
 )
 from lossprism.losses.lists.minimum import least_soft_ranks, width_of
 from lossprism.losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
@@ -61,10 +60,7 @@ def approx_ndcg(
         scores, labels, mask: as for `list_net`.
         temperature: τ, how soft the comparisons are.
     """
-    input_checks.above_zero(temperature=temperature)
-    scores, labels, mask = scored_lists(scores, labels, mask)
-    if isinstance(temperature, Tensor):  # it may want a gradient too
-        scores, temperature = scores / temperature, 1.0
+    scores, labels, mask, temperature = lists_at(scores, labels, mask, temperature)
 
     def dense(scores, labels, mask):
         return approx_ndcg_definition(scores, labels, mask=mask, temperature=temperature)

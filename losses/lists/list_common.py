@@ -44,6 +44,22 @@ def scored_lists(
     return scores, labels, mask
 
 
+def lists_at(
+    scores: Tensor,
+    labels: Tensor,
+    mask: Tensor | None,
+    temperature: float | Tensor,
+    least: float = -math.inf,
+) -> tuple[Tensor, Tensor, Tensor | None, float]:
+    """Return `scored_lists`, and the temperature. A learned one divides the scores, so that it gets
+    a gradient, and is then 1."""
+    input_checks.above_zero(temperature=temperature)
+    scores, labels, mask = scored_lists(scores, labels, mask, least)
+    if isinstance(temperature, Tensor):
+        scores, temperature = scores / temperature, 1.0
+    return scores, labels, mask, temperature
+
+
 def present_in(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Return the places [L, K] that hold a candidate: all, without a mask."""
     return torch.ones_like(scores, dtype=torch.bool) if mask is None else mask

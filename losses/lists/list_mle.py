@@ -20,8 +20,8 @@ from lossprism.losses.lists.list_common import (
     TEMPERATURE,
     both_present,
     differences_of,
+    lists_at,
     present_in,
-    scored_lists,
 )
 from lossprism.losses.lists.minimum import least_list_mle, width_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -98,10 +98,7 @@ def list_mle(
         temperature: τ.
     """
     input_checks.one_of(ORDERS, order=order)
-    input_checks.above_zero(temperature=temperature)
-    scores, labels, mask = scored_lists(scores, labels, mask)
-    if isinstance(temperature, Tensor):  # it may want a gradient too
-        scores, temperature = scores / temperature, 1.0
+    scores, labels, mask, temperature = lists_at(scores, labels, mask, temperature)
 
     def dense(scores, labels, mask):
         chosen = {"weighted": weighted, "order": order, "temperature": temperature}

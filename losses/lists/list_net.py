@@ -19,9 +19,9 @@ from lossprism.losses.lists.list_common import (
     READS_GRADED,
     READS_JUDGED,
     TEMPERATURE,
+    lists_at,
     log_shares_of,
     present_in,
-    scored_lists,
 )
 from lossprism.losses.lists.minimum import least_cross_entropies, width_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -153,11 +153,8 @@ def softmax_rank(
 
 
 def _cross_entropy(scores, labels, mask, target, temperature, definition):
-    input_checks.above_zero(temperature=temperature)
     least = -math.inf if target == "softmax" else 0.0
-    scores, labels, mask = scored_lists(scores, labels, mask, least)
-    if isinstance(temperature, Tensor):  # it may want a gradient too
-        scores, temperature = scores / temperature, 1.0
+    scores, labels, mask, temperature = lists_at(scores, labels, mask, temperature, least)
 
     def dense(scores, labels, mask):
         return definition(scores, labels, mask=mask, target=target, temperature=temperature)

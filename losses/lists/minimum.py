@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.labels import Ends
-from lossprism.losses.minimum import KEPT_FLOORS, Bound, least_in_box
+from lossprism.losses.minimum import CACHED_MINIMA, Bound, least_in_box
 
 HALVINGS = 80
 MAX_CANDIDATES = 512  # more take too long for a moving slider
@@ -51,7 +51,7 @@ def least_list_mle(present: Tensor, weighted: bool, width: float) -> float:
     return Bound(mean) if int(counts.max()) > MAX_CANDIDATES else mean
 
 
-@functools.lru_cache(maxsize=KEPT_FLOORS)
+@functools.lru_cache(maxsize=CACHED_MINIMA)
 def _least_of_list(count: int, weighted: bool, width: float) -> float:
     """Return min Σ_k w_k (log Σ_{j ≤ k} exp(z_j) − z_k), z_0 = 0, from the last choice to the
     first."""

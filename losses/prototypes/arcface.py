@@ -10,10 +10,10 @@ from lossprism.losses.geometry import cosine_matrix, sine
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.minimum import log1p_of
 from lossprism.losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,
     evenly_many,
-    log1p_of_others,
     moved_by_tiles,
 )
 from lossprism.losses.spec import Convention, LossSpec, Parameter
@@ -157,7 +157,7 @@ def _arcface_floor(
         return 0.0
     if not evenly_many(tensors) or not 0 <= margin <= math.pi / 3:
         return None
-    return log1p_of_others(tensors, -scale * (math.cos(margin) + 1 / (count - 1)))
+    return log1p_of(count - 1, -scale * (math.cos(margin) + 1 / (count - 1)))
 
 
 WIDENED = r"«own[r,0]» \cdot \cos «margin» - \sqrt{1 - «own[r,0]»^2} \cdot \sin «margin»"
@@ -193,8 +193,8 @@ ARCFACE = LossSpec(
         Parameter("margin", 0.5, "m", 0.0, 1.5, 0.01, role="margin", label="margin"),
     ),
     terms="terms",
-    collapse=lambda tensors, scale=64.0, margin=0.5: log1p_of_others(
-        tensors, scale * (1 - math.cos(margin))
+    collapse=lambda tensors, scale=64.0, margin=0.5: log1p_of(
+        len(tensors["prototypes"]) - 1, scale * (1 - math.cos(margin))
     ),
     collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s (1 - \cos m)}\bigr)",
     floor=_arcface_floor,

@@ -8,10 +8,10 @@ from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.minimum import log1p_of
 from lossprism.losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,
     evenly_many,
-    log1p_of_others,
     moved_by_tiles,
 )
 from lossprism.losses.spec import Convention, LossSpec, Parameter
@@ -91,7 +91,7 @@ def _cosface_floor(
         return 0.0
     if not evenly_many(tensors):
         return None
-    return log1p_of_others(tensors, -scale * (1 - margin + 1 / (count - 1)))
+    return log1p_of(count - 1, -scale * (1 - margin + 1 / (count - 1)))
 
 
 COSFACE = LossSpec(
@@ -128,7 +128,9 @@ COSFACE = LossSpec(
         Parameter("margin", 0.35, "m", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
     terms="terms",
-    collapse=lambda tensors, scale=64.0, margin=0.35: log1p_of_others(tensors, scale * margin),
+    collapse=lambda tensors, scale=64.0, margin=0.35: log1p_of(
+        len(tensors["prototypes"]) - 1, scale * margin
+    ),
     collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s m}\bigr)",
     floor=_cosface_floor,
     floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (1 - m + \frac{1}{C - 1})}\bigr)",

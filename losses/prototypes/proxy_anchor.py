@@ -9,7 +9,7 @@ from lossprism.losses.kernels import log1p_sum_exp, mean_of
 from lossprism.losses.kernels.tiled_losses import Directions, against_members
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
-from lossprism.losses.minimum import least_on_grid, softplus_at
+from lossprism.losses.minimum import least_on_grid, log1p_of, softplus_at
 from lossprism.losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import loss_symbol, sentence_by_class
@@ -88,17 +88,12 @@ def _sizes(tensors: dict[str, Tensor]) -> list[int]:
     return tensors["classes"].bincount(minlength=len(tensors["prototypes"])).tolist()
 
 
-def _log1p_of(count: int, exponent: float) -> float:
-    """Return log(1 + count·e^exponent)."""
-    return softplus_at(torch.tensor(count, dtype=torch.float64).log().item() + exponent)
-
-
 def _proxy_anchor_collapse(
     tensors: dict[str, Tensor], scale: float = 32.0, margin: float = 0.1
 ) -> float:
     total, sizes = len(tensors["classes"]), _sizes(tensors)
-    pulls = [_log1p_of(size, -scale * (1 - margin)) for size in sizes if size]
-    pushes = [_log1p_of(total - size, scale * (1 + margin)) for size in sizes]
+    pulls = [log1p_of(size, -scale * (1 - margin)) for size in sizes if size]
+    pushes = [log1p_of(total - size, scale * (1 + margin)) for size in sizes]
     return sum(pulls) / len(pulls) + sum(pushes) / len(pushes)
 
 

@@ -184,12 +184,6 @@ def softmax_of_directions_definition(
     return loss
 
 
-def log1p_of_others(tensors: dict[str, Tensor], exponent: float) -> float:
-    """Return log(1 + (C − 1)·exp(exponent))."""
-    terms = torch.full((len(tensors["prototypes"]) - 1,), exponent, dtype=torch.float64)
-    return float(log1p_sum_exp(terms))
-
-
 def evenly_many(tensors: dict[str, Tensor]) -> bool:
     """Return whether all prototypes have equally many sentences."""
     sizes = tensors["classes"].bincount(minlength=len(tensors["prototypes"]))

@@ -1,7 +1,5 @@
 """Circle loss as one sum over the batch, with fixed margins."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -9,6 +7,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.minimum import log1p_of
 from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import LossSpec, Parameter
 from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
@@ -70,14 +69,6 @@ def margin_parts(
     return scale * (scores - negative_margin), -scale * (scores - positive_margin)
 
 
-def all_terms(count: int, exponent: float) -> float:
-    """log(1 + count · exp(exponent))."""
-    if count == 0:
-        return 0.0
-    total = torch.tensor([math.log(count) + exponent], dtype=torch.float64)
-    return float(log1p_sum_exp(total))
-
-
 def _circle_floor(
     tensors: dict[str, Tensor],
     scale: float,
@@ -88,7 +79,7 @@ def _circle_floor(
     if len(tensors["labels"].unique()) > 2:
         return None
     exponent = scale * (within[0] - within[1] + positive_margin - negative_margin)
-    return all_terms(ordered_count(tensors["labels"]), exponent)
+    return log1p_of(ordered_count(tensors["labels"]), exponent)
 
 
 SUM_SYMBOLS = {
@@ -159,7 +150,7 @@ CIRCLE = LossSpec(
     reads={"scores": "scores", "labels": "binary_labels"},
     form=Separable(margin_parts),
     terms="terms",
-    collapse=lambda tensors, scale, positive_margin, negative_margin: all_terms(
+    collapse=lambda tensors, scale, positive_margin, negative_margin: log1p_of(
         ordered_count(tensors["labels"]), scale * (positive_margin - negative_margin)
     ),
     collapse_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n)}\bigr)",

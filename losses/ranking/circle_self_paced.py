@@ -18,7 +18,8 @@ from lossprism.losses.kernels import (
 from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
-from lossprism.losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
+from lossprism.losses.minimum import log1p_of
+from lossprism.losses.ranking.circle import SCALE, SUM_SYMBOLS
 from lossprism.losses.ranking.ordered_pair_common import PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, each_sentence, loss_symbol, sentence_by_sentence
@@ -160,14 +161,14 @@ def _paced_collapse(
     of_negative = max(at + margin, 0.0) * (at - margin)
     of_positive = max(1 + margin - at, 0.0) * (at - (1 - margin))
     exponent = scale * (of_negative - of_positive)
-    return all_terms(ordered_count(tensors["labels"]), exponent)
+    return log1p_of(ordered_count(tensors["labels"]), exponent)
 
 
 def _paced_floor(tensors: dict[str, Tensor], scale: float, margin: float) -> float | None:
     """Positives at 1 and negatives at 0: each exponent is −γm² there, its least value."""
     if len(tensors["labels"].unique()) > 2:
         return None
-    return all_terms(ordered_count(tensors["labels"]), -2 * scale * margin**2)
+    return log1p_of(ordered_count(tensors["labels"]), -2 * scale * margin**2)
 
 
 PER_ANCHOR = {

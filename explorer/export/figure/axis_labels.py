@@ -148,7 +148,7 @@ def gutter_of(axis: Axis, pen: Pen, cell: float, room: float = NAME_ROOM) -> flo
 
 
 def row_names(
-    pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float, room: float = NAME_ROOM
+    pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float, room: float
 ) -> list[str]:
     """Draw the names of the rows in a gutter by `gutter_of` with this room; else ticks."""
     faint, cell = pen.palette.faint, tall / len(axis)

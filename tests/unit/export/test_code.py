@@ -14,12 +14,12 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario, View
 from lossprism.explorer.export.code import (
-    alone,
-    as_module,
-    equivalent,
-    for_trainer,
+    library_code,
+    module_code,
+    package_code,
     packed,
-    with_package,
+    standalone_code,
+    trainer_code,
 )
 from lossprism.explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
 from lossprism.explorer.runtime.problem import Problem
@@ -49,7 +49,7 @@ def rows_of(text):
 def test_every_matrix_reads_back_to_the_last_digit(loss):
     found = with_view(seen(loss=loss), order="entry")
     for place, step in enumerate((*found.trace.inputs, *found.trace.steps)):
-        head, *body = rows_of(matrix_csv(found, place))
+        head, *body = rows_of(matrix_csv(found.seen(step=place)))
         assert head[0] == f"{step.name} (value)"
         numbers = np.array([[float(cell or "-inf") for cell in row[1:]] for row in body])
         np.testing.assert_array_equal(numbers.ravel(), step.value.double().numpy().ravel())
@@ -183,15 +183,15 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless():
     ],
 )
 def test_losses_that_the_library_lacks_have_no_counterpart(loss, convention):
-    assert equivalent(seen(SMALL, loss, convention)) is None
+    assert library_code(seen(SMALL, loss, convention)) is None
 
 
 def test_scores_that_are_no_cosines_have_no_embedding_form():
     rows = tuple((f"a{i}", f"b{i}", str(i)) for i in range(4))
     found = seen(Data(source="table", rows=rows))
     given = dataclasses.replace(found.batch, given=found.batch.scores + 1)
-    assert equivalent(found) is not None
-    assert equivalent(dataclasses.replace(found, batch=given)) is None
+    assert library_code(found) is not None
+    assert library_code(dataclasses.replace(found, batch=given)) is None
     assert packed(dataclasses.replace(found, batch=given), "twin") == b""
 
 
@@ -203,7 +203,7 @@ def test_a_loss_comes_with_its_embedding_form():
         return Equivalent("Contrast", found.spec.reads, lines.format(temperature=temperature))
 
     own = dataclasses.replace(found, spec=dataclasses.replace(found.spec, equivalent=made))
-    text = equivalent(own).text
+    text = library_code(own).text
     assert "from sentence_transformers.sentence_transformer.losses import Contrast\n" in text
     assert "\nloss = Contrast(None, 0.1)([embeddings, classes])\n" in text
 
@@ -220,7 +220,7 @@ def with_numbers_in_them():
 def test_snippets_stay_short():
     """Those that read their numbers from files are shorter; they run in tests/process."""
     for e in with_numbers_in_them():
-        for code in (alone(e), with_package(e)):
+        for code in (standalone_code(e), package_code(e)):
             assert len(code.text) < (17_500 if e.spec.name == "info_nce" else 11_000), e.spec.name
             assert max(map(len, code.text.splitlines())) <= 110
             compile(code.text, "snippet", "exec")
@@ -231,7 +231,7 @@ def test_code_at_default_settings_is_short():
     lengths = {}
     for loss in LOSSES:
         with contextlib.suppress(Problem):  # it needs lists, or a teacher's vectors
-            lengths[loss] = len(alone(explore(Scenario(loss=loss))).text.splitlines())
+            lengths[loss] = len(standalone_code(explore(Scenario(loss=loss))).text.splitlines())
     ordered = sorted(lengths.values())
     assert len(ordered) >= 40
     assert ordered[len(ordered) // 2] <= 45
@@ -239,7 +239,7 @@ def test_code_at_default_settings_is_short():
 
 
 def test_numbers_are_rounded_no_more_than_needed():
-    assert "[0.1, 0.2, 0.8, 0.9]" in alone(seen(Data(example="cosent_batch"))).text
+    assert "[0.1, 0.2, 0.8, 0.9]" in standalone_code(seen(Data(example="cosent_batch"))).text
 
 
 def test_stacked_levels_are_named_by_level_and_pair():
@@ -247,14 +247,14 @@ def test_stacked_levels_are_named_by_level_and_pair():
     data = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
     found = explore(Scenario(data=data, loss="hierarchical_cosent"))
     names = [step.name for step in (*found.trace.inputs, *found.trace.steps)]
-    head, *body = rows_of(matrix_csv(found, names.index("differences")))
+    head, *body = rows_of(matrix_csv(found.seen(step=names.index("differences"))))
     assert len(body) == 72
     numbers = [cell.partition(":")[0].removeprefix("pair ") for cell in head[1:]]
     assert sorted(map(int, numbers)) == list(range(1, 25))
     named = [line[0].partition(":")[0] for line in body]
     assert named == [f"level {level}, pair {pair}" for level in (1, 2, 3) for pair in numbers]
     # Where a level is a row of its own, so is its name.
-    _, *body = rows_of(matrix_csv(found, names.index("level_scores")))
+    _, *body = rows_of(matrix_csv(found.seen(step=names.index("level_scores"))))
     assert [line[0] for line in body] == ["level 1", "level 2", "level 3"]
 
 
@@ -262,7 +262,7 @@ def test_a_function_that_does_not_stand_in_its_file_is_not_written_out():
     found = seen(SMALL)
     inner = dataclasses.replace(found, definition=lambda scores, **_: scores.sum())
     with raises_problem("code_not_alone"):
-        alone(inner)
+        standalone_code(inner)
 
 
 # A loss made of losses, and any other, to train with
@@ -276,7 +276,7 @@ COMBINED = (
 @pytest.mark.parametrize("loss", [*COMBINED, *LOSSES])
 def test_a_module_gives_the_number_again(loss, tmp_path, capsys):
     found = seen(ENGLISH if loss in COMBINED else SMALL, loss)
-    code = as_module(found)
+    code = module_code(found)
     assert code
     assert "from lossprism.losses.modules import loss_module" in code.text
     run_code(code, tmp_path)
@@ -290,12 +290,12 @@ def test_a_loss_on_prefixes_is_the_librarys_wrapper(loss, tmp_path, capsys):
     rules = Rules(extra_negatives=False)
     weight = "weight_of_cosent_4" if "cosent" in loss else "weight_of_info_nce_half"
     found = explore(Scenario(ENGLISH, rules, loss, parameters=((weight, 0.3),)))
-    code = equivalent(found)
+    code = library_code(found)
     assert code
     assert "MatryoshkaLoss(" in code.text
     run_code(code, tmp_path)
     assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(found.loss, rel=1e-5)
-    assert equivalent(seen(ENGLISH, f"{loss}+alignment", rules=rules)) is None
+    assert library_code(seen(ENGLISH, f"{loss}+alignment", rules=rules)) is None
 
 
 @pytest.fixture(scope="module")
@@ -316,7 +316,7 @@ def texts(tmp_path_factory):
 def test_a_trainer_takes_a_step_with_it(loss, extra, files, texts, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = seen(texts, loss, rules=Rules(extra_negatives=extra))
-    code = for_trainer(found, from_files=files)
+    code = trainer_code(found, from_files=files)
     assert code
     assert bool(code.beside) == files
     wraps = loss == "matryoshka(cosent,4,2)" or (loss == "matryoshka(info_nce)" and not extra)
@@ -336,6 +336,6 @@ def test_what_pairs_alone_do_not_make_has_no_step(texts):
         ("distill_kl", Data(example="graded_lists")),
         ("arcface", texts),
     ):
-        assert for_trainer(seen(data, loss)) is None
+        assert trainer_code(seen(data, loss)) is None
     convention = next(c.name for c in LOSSES["triplet"].conventions if c.definition)
-    assert as_module(seen(SMALL, "triplet", convention)) is None
+    assert module_code(seen(SMALL, "triplet", convention)) is None
