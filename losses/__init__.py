@@ -16,7 +16,7 @@ Notation, the same in every file:
     N pairs of a batch, S sentences, M positive pairs, K keys of a query or candidates of a list,
     C classes, D dimensions, L levels or lists
 
-Rooms: `ranking`, `lists`, `contrastive`, `prototypes`, `spread`, `distillation`, `pointwise`, one
+Folders: `ranking`, `lists`, `contrastive`, `prototypes`, `spread`, `distillation`, `pointwise`, one
 loss or close family a file, with definition, public function and `LossSpec`; `kernels`, the exact
 fast forms. What ships is imported here by name. A further module of the package that holds a
 `LossSpec` is found and listed as well.

@@ -15,11 +15,11 @@ from lossprism.losses.spec import Convention, LossSpec
 
 # So many letters of a convention's name say which class is meant: BatchHard of
 # BatchHardTripletLoss.
-BEGINNING = 8
+MIN_PREFIX = 8
 # Classes of sentence-transformers that are no loss here, but share their name with losses of other
 # libraries, each with the nearest loss.
 SHARED_CLASSES = {"SoftmaxLoss": "multitask_cosent", "CrossEntropyLoss": "binary_cross_entropy"}
-QUOTED = 60  # letters of a name that an error quotes
+MAX_QUOTED = 60  # letters of a name that an error quotes
 MIN_LIKENESS, MAX_SUGGESTIONS = 0.7, 3
 _DOTTED = re.compile(r"[\w.]+")
 _VERSION = re.compile(r"\d+\.[\d.]+|[0-9a-f]{7}")
@@ -35,7 +35,7 @@ class UnknownLoss(LossNameError):
 
     def __init__(self, name: str, suggestions: Iterable[str] = ()) -> None:
         super().__init__(name)
-        self.name, self.suggestions = name.strip()[:QUOTED], tuple(suggestions)
+        self.name, self.suggestions = name.strip()[:MAX_QUOTED], tuple(suggestions)
 
     def __str__(self) -> str:
         known = f"; did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
@@ -47,7 +47,7 @@ class AmbiguousLoss(LossNameError):
 
     def __init__(self, name: str, choices: Iterable[str], loss: str = "") -> None:
         super().__init__(name)
-        self.name, self.choices, self.loss = name.strip()[:QUOTED], tuple(choices), loss
+        self.name, self.choices, self.loss = name.strip()[:MAX_QUOTED], tuple(choices), loss
 
     def __str__(self) -> str:
         kind = f"several conventions of {self.loss!r}" if self.loss else "several losses"
@@ -168,6 +168,6 @@ def _classes_in(spec: LossSpec, convention: Convention) -> set[str]:
 
 def _begun_by(spec: LossSpec, wanted: str) -> list[str]:
     words = [(plain(word), one.name) for one in spec.conventions for word in names_of(one)]
-    begun = [pair for pair in words if wanted.startswith(pair[0]) and len(pair[0]) >= BEGINNING]
+    begun = [pair for pair in words if wanted.startswith(pair[0]) and len(pair[0]) >= MIN_PREFIX]
     longest = max((len(word) for word, _ in begun), default=0)
     return [convention for word, convention in begun if len(word) == longest]

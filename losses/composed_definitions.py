@@ -77,7 +77,7 @@ def composed(*definitions: Callable[..., Tensor]) -> Callable[[Callable[..., Cho
     return decorate
 
 
-def chosen(definition: Callable[..., Tensor], options: Mapping[str, Any]) -> Choice:
+def chosen_definition(definition: Callable[..., Tensor], options: Mapping[str, Any]) -> Choice:
     """Return the definition that runs for these inputs and options, and its arguments; unchanged if
     there is no choice."""
     choose = getattr(definition, "choose", None)

@@ -12,7 +12,7 @@ from torch import Tensor
 from lossprism.losses.input_checks import may_ask
 
 # From here on sorting the numbers takes less than looking them up in every block.
-WORTH_SORTING = 1024
+MIN_SORTED_TEXTS = 1024
 
 # Which cells [n, C] of a span of rows are left out.
 Absent = Callable[[slice], Tensor]
@@ -58,7 +58,7 @@ def all_differ(texts: Tensor) -> bool:
     >>> all_differ(torch.arange(2000)), all_differ(torch.arange(2000) // 2)
     (True, False)
     """
-    if len(texts) < WORTH_SORTING or not may_ask(texts):
+    if len(texts) < MIN_SORTED_TEXTS or not may_ask(texts):
         return False
     ordered = texts.sort().values
     return not bool((ordered[1:] == ordered[:-1]).any())

@@ -12,7 +12,7 @@ from lossprism.losses.module_bases import EXTRA, default_settings
 from lossprism.losses.spec import LossSpec
 from lossprism.losses.symbols import Parameter
 
-LINE = 100  # letters
+LINE_LENGTH = 100  # letters
 
 Base = TypeVar("Base", bound=nn.Module)
 
@@ -75,7 +75,7 @@ def _loss_arguments(spec: LossSpec) -> dict[str, inspect.Parameter]:
 def _docstring(spec: LossSpec, form: str, parameters: Iterable[Parameter]) -> str:
     """Return the words of the loss, its formula and its parameters."""
     like = f", as in {spec.convention}" if spec.convention else ""
-    parts = [f"{spec.title} {form}{like}.", textwrap.fill(spec.about, LINE)]
+    parts = [f"{spec.title} {form}{like}.", textwrap.fill(spec.about, LINE_LENGTH)]
     parts.append(textwrap.indent(spec.formula, "    "))
     lines = [f"    {one.name}: {_meaning(one)}" for one in parameters]
     parts.append("\n".join(["Args:", *lines]) if lines else "")

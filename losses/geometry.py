@@ -16,9 +16,9 @@ DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 BY_DIFFERENCES = "donot_use_mm_for_euclid_dist"
 
 # Below this length a vector has no direction (S1 eq. 44).
-SHORTEST = 1e-8
+MIN_LENGTH = 1e-8
 # What half precision leaves of a length of 1.
-UNIT_WITHIN = 1e-2
+UNIT_TOLERANCE = 1e-2
 
 
 def length(vectors: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ def length(vectors: Tensor) -> Tensor:
 
 
 class Divisors(NamedTuple):
-    """Divisors that turn rows [..., D] into directions: `lengths` [..., 1], none below SHORTEST.
+    """Divisors that turn rows [..., D] into directions: `lengths` [..., 1], none below MIN_LENGTH.
 
     `short` marks rows shorter than their divisor, None if known that there are none; `largest` is
     the largest length, None if it may not be read.
@@ -47,14 +47,14 @@ def divisors(vectors: Tensor, dtype: torch.dtype | None = None) -> Divisors:
     once, if that does not block, instead of a step for each."""
     lengths = vector_norm(vectors, dim=-1, keepdim=True, dtype=dtype)
     if not may_ask(lengths) or lengths.numel() == 0:
-        return Divisors(lengths.clamp_min(SHORTEST), lengths < SHORTEST, None)
+        return Divisors(lengths.clamp_min(MIN_LENGTH), lengths < MIN_LENGTH, None)
     least, largest = lengths.aminmax()
     if largest.item() == math.inf:
         lengths = _length_of_any(vectors if dtype is None else vectors.to(dtype))
         least, largest = lengths.aminmax()
-    if least.item() >= SHORTEST:
+    if least.item() >= MIN_LENGTH:
         return Divisors(lengths, None, largest.item())
-    return Divisors(lengths.clamp_min(SHORTEST), lengths < SHORTEST, largest.item())
+    return Divisors(lengths.clamp_min(MIN_LENGTH), lengths < MIN_LENGTH, largest.item())
 
 
 def _length_of_any(vectors: Tensor) -> Tensor:
@@ -78,12 +78,12 @@ def _sizes(vectors: Tensor, *along: int) -> Tensor:
 
 def unit(vectors: Tensor) -> Tensor:
     """Divide each row [..., D] by its length. A zero row stays zero, with a finite gradient."""
-    return vectors / _length_of_any(vectors).clamp_min(SHORTEST)
+    return vectors / _length_of_any(vectors).clamp_min(MIN_LENGTH)
 
 
 def are_unit(vectors: Tensor) -> bool:
     """Return whether every row [N, D] has length 1, as from an encoder that normalises."""
-    return bool((vectors.detach().double().norm(dim=-1) - 1).abs().le(UNIT_WITHIN).all())
+    return bool((vectors.detach().double().norm(dim=-1) - 1).abs().le(UNIT_TOLERANCE).all())
 
 
 def with_even_width(vectors: Tensor) -> Tensor:
@@ -211,7 +211,7 @@ def cosine_and_pull(
     With `turn`, uᵢ·T(vᵢ) / |uᵢ||vᵢ|, where `turn(v, False)` is T and `turn(u, True)` is Tᵀ.
     """
     lengths = torch.stack((vector_norm(first, dim=-1), vector_norm(second, dim=-1)))
-    divisors = lengths.clamp_min(SHORTEST)
+    divisors = lengths.clamp_min(MIN_LENGTH)
     product = divisors.prod(dim=0)
     if not _all_fit(product) and not (first.isinf().any() or second.isinf().any()):
         return _cosine_of_large_and_pull(first, second, turn)
@@ -220,7 +220,7 @@ def cosine_and_pull(
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
         # A vector too short for a direction was divided by a constant.
-        along = (slopes * cosines / divisors.square()).masked_fill_(lengths < SHORTEST, 0)
+        along = (slopes * cosines / divisors.square()).masked_fill_(lengths < MIN_LENGTH, 0)
         across = (slopes / product)[..., None]
         by_first, by_second = along.neg_()[..., None]
         returned = turn(first, True) if turn else first
@@ -346,17 +346,3 @@ def sine(cosines: Tensor) -> Tensor:
 def _must_be_known(kind: str) -> None:
     if kind not in DISTANCES:
         raise ValueError(f"distance is {kind!r}; it must be one of {', '.join(DISTANCES)}")
-
-
-def effective_count(weights: Tensor) -> float:
-    """Return the exponential of the entropy of the shares of these weights, none below 0: the
-    number of equal weights with that entropy; 0 if all are 0.
-
-    >>> effective_count(torch.tensor([2.0, 2.0, 0.0]))
-    2.0
-    """
-    total = weights.sum()
-    if float(total) <= 0:
-        return 0.0
-    shares = weights / total
-    return float((-torch.special.xlogy(shares, shares).sum()).exp())

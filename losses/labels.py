@@ -21,11 +21,11 @@ COSINES: Ends = (-1.0, 1.0)
 # The label of a pair that nobody judged, in relevance judgements of degrees from 0 on.
 UNJUDGED = -1
 # What people are asked to grade on, from the narrowest to the widest.
-COMMON: tuple[Ends, ...] = ((1.0, 5.0), (0.0, 5.0), (0.0, 10.0), (0.0, 100.0))
+COMMON_RANGES: tuple[Ends, ...] = ((1.0, 5.0), (0.0, 5.0), (0.0, 10.0), (0.0, 100.0))
 
 # By so much, labels that were computed or kept in float32 may miss a whole number, and by this
 # share of a scale its end.
-SLACK = 1e-6
+TOLERANCE = 1e-6
 
 
 class LabelRules(NamedTuple):
@@ -72,9 +72,9 @@ def label_range_of(labels: Sequence[float], *, part: bool = False) -> Ends:
             return min(low, 0.0), max(high, 0.0)
         if low.is_integer() and high.is_integer():
             # Grades of which nobody gave the lowest: 2 to 5 were given on 1 to 5.
-            reached = (e for e in COMMON if e[1] == high and holds(e, low, high) and low > 1)
+            reached = (e for e in COMMON_RANGES if e[1] == high and holds(e, low, high) and low > 1)
             return next((ends for ends in reached if low < middle(ends)), (low, high))
-    for ends in COMMON:
+    for ends in COMMON_RANGES:
         if holds(ends, low, high) and (part or high >= middle(ends)):
             return ends
     return (low, high) if low < high else (min(low, 0.0), max(high, 0.0))
@@ -87,7 +87,7 @@ def middle(ends: Ends) -> float:
 
 def holds(ends: Ends, low: float, high: float) -> bool:
     """Return whether labels from `low` to `high` lie between the ends, up to rounding."""
-    slack = SLACK * (ends[1] - ends[0])
+    slack = TOLERANCE * (ends[1] - ends[0])
     return ends[0] - slack <= low and high <= ends[1] + slack
 
 
@@ -105,4 +105,4 @@ def cosine_labels(labels: Labels, ends: Ends) -> Labels:
 def _tidy(label: float) -> float:
     """Return the nearby whole number, up to rounding; else the number itself."""
     near = float(round(label))
-    return near if abs(label - near) <= SLACK else float(label)
+    return near if abs(label - near) <= TOLERANCE else float(label)

@@ -17,7 +17,7 @@ except ImportError:
         "lossprism.losses.lightning needs Lightning, which is not installed: pip install lightning"
     ) from None
 
-LOGGED = "prism_"
+PREFIX = "prism_"
 
 
 class PrismCallback(Callback):
@@ -67,7 +67,7 @@ class PrismCallback(Callback):
     def _log_measured(self, trainer: Any) -> None:
         measured = self.steps.measured
         assert measured is not None
-        figures = {f"{LOGGED}{name}": value for name, value in measured.figures.items()}
+        figures = {f"{PREFIX}{name}": value for name, value in measured.figures.items()}
         for logger in trainer.loggers:
             logger.log_metrics(figures, step=trainer.global_step)
         self.steps.save(measured, trainer.global_step)

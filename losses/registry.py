@@ -30,7 +30,7 @@ from lossprism.losses.spec import LossSpec
 
 T = TypeVar("T")
 # So many losses made of losses are kept.
-KEPT_MADE = 128
+CACHED_COMBINATIONS = 128
 
 
 class Registry(dict[str, LossSpec]):
@@ -134,7 +134,7 @@ class Registry(dict[str, LossSpec]):
         written = without_blanks(name)
         return super().get(written) or self._composed(written)
 
-    @functools.lru_cache(maxsize=KEPT_MADE)  # noqa: B019  # there is one registry
+    @functools.lru_cache(maxsize=CACHED_COMBINATIONS)  # noqa: B019  # there is one registry
     def _composed(self, name: str) -> LossSpec | None:
         listed = dict(self)  # which knows of no sums
         summands = summands_of(name, listed)

@@ -1,1 +1,1 @@
-"""The spine: scenario, batch, trace, exploration, and what is read off it."""
+"""Scenario, batch, trace and exploration, and the metrics and remarks of one."""

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.label_requirements import beyond_scale
+from lossprism.explorer.core.label_requirements import label_off_scale
 from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.core.scenario_encoders import (
     Models,
@@ -171,19 +171,19 @@ class Batch:
     def lacking(self, reads: Iterable[str]) -> Problem | None:
         """Return the problem of a missing input: lists, a teacher, margins, guide vectors."""
         if _lacks_guide(self.pairs) and any("guide_dimension" in READABLE[r].axes for r in reads):
-            return self._unguided()
+            return self._lacking_guide()
         needs = {need for what in reads for need in READABLE[what].needs}
         if "lists" in needs and not len(self.lists):
             return Problem("no_lists", about="lists")
         if "teacher" in needs and self.teacher is None:
-            return self._untaught()
+            return self._lacking_teacher()
         if "teacher_vectors" in needs:
-            return self._unlike_teacher()
+            return self._teacher_width_problem()
         if {"lists", "sides"} <= needs and not len(self.margins[0]):
             return Problem("no_margins", about="lists", threshold=display_number(self.threshold))
         return None
 
-    def _untaught(self) -> Problem:
+    def _lacking_teacher(self) -> Problem:
         """Return the problem of missing teacher scores: all of them, or those of some pairs."""
         pairs = self.pairs
         scores = pairs.teacher or ()
@@ -192,7 +192,7 @@ class Batch:
             return Problem("no_teacher", about="teacher")
         return _incomplete("teacher", pairs, missing)
 
-    def _unguided(self) -> Problem:
+    def _lacking_guide(self) -> Problem:
         """Return the problem of pairs with a sentence that has no guide vector."""
         pairs, guide = self.pairs, self.pairs.guide
         assert guide is not None
@@ -201,7 +201,7 @@ class Batch:
         missing = np.flatnonzero(absent[first] | absent[second])
         return _incomplete("guide", pairs, missing)
 
-    def _unlike_teacher(self) -> Problem | None:
+    def _teacher_width_problem(self) -> Problem | None:
         """Return the problem of vectors that cannot be compared with a teacher's, if any."""
         if self.teacher_vectors is None:
             return Problem("no_teacher_vectors", about="teacher_vectors")
@@ -226,7 +226,7 @@ class Batch:
             "triplet_negatives": lambda: self.second[self.triplets[1]],
         }
         read = set(reads)
-        if read & _OF_COSINES and self.given is None:
+        if read & _INPUTS_OF_SCORES and self.given is None:
             read |= {"first", "second"}
         places_read = [place() for what, place in places.items() if what in read]
         return bool(places_read) and bool((torch.cat(places_read).bincount() > 1).any())
@@ -271,14 +271,14 @@ class _Readings:
     """Methods that build the tensors named in `losses.batch_inputs.READABLE`."""
 
     batch: Batch
-    held: Tensor | None
+    known_vectors: Tensor | None
     pair_scores: Tensor
 
     @property
     def vectors(self) -> Tensor:
-        if self.held is None:
+        if self.known_vectors is None:
             raise Problem("no_vectors")
-        return self.held
+        return self.known_vectors
 
     def scores(self) -> Tensor:
         return self.pair_scores
@@ -290,15 +290,15 @@ class _Readings:
         return self.batch.positive.to(self.pair_scores.dtype)
 
     def unit_labels(self) -> Tensor:
-        return unit_labels(self._within_reach, self.batch.label_range)
+        return unit_labels(self._labels_on_scale, self.batch.label_range)
 
     def cosine_labels(self) -> Tensor:
-        return cosine_labels(self._within_reach, self.batch.label_range)
+        return cosine_labels(self._labels_on_scale, self.batch.label_range)
 
     @property
-    def _within_reach(self) -> Tensor:
+    def _labels_on_scale(self) -> Tensor:
         """The labels. Raises Problem if one lies outside the scale."""
-        if problem := beyond_scale(self.batch.pairs.labels, self.batch.label_range):
+        if problem := label_off_scale(self.batch.pairs.labels, self.batch.label_range):
             raise problem
         return self.batch.labels
 
@@ -472,7 +472,7 @@ def _matrix_from(text: str, count: int, width: int) -> Tensor:
 
 
 # Made of the cosines of the pairs, unless scores came with the data.
-_OF_COSINES = {
+_INPUTS_OF_SCORES = {
     name
     for name, reading in READABLE.items()
     if reading.made_of == "scores" or (name == "level_scores")
@@ -517,11 +517,11 @@ def source_pairs(data: Data) -> Pairs:
 def make_batch(data: Data, rules: Rules, models: Models | None = None) -> Batch:
     """Return the batch of this data under these rules, cached by choice. Finds its models if none
     are passed."""
-    return _made(data, rules, find_models(data) if models is None else models)
+    return _cached_batch(data, rules, find_models(data) if models is None else models)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
-def _made(data: Data, rules: Rules, models: Models) -> Batch:
+def _cached_batch(data: Data, rules: Rules, models: Models) -> Batch:
     return batch_of(load_pairs(data), data, rules, models)
 
 
@@ -532,21 +532,21 @@ def batch_of(pairs: Pairs, data: Data, rules: Rules, models: Models) -> Batch:
     if models.cross_encoder is not None:
         scores = scores_of(pairs.first, pairs.second, models.cross_encoder)
     pairs = with_second_models(pairs, data, models)
-    batch = _under_rules(pairs, scores, vectors, orthogonal, rules)
+    batch = _batch_under_rules(pairs, scores, vectors, orthogonal, rules)
     return dataclasses.replace(batch, encoder=models.encoder)
 
 
 def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
     """Build a batch of scored pairs, with vectors whose cosines equal the scores."""
-    return _under_rules(pairs, pairs.scores, _a_plane_each(pairs), True, rules)
+    return _batch_under_rules(pairs, pairs.scores, _vectors_in_separate_planes(pairs), True, rules)
 
 
 def batch_of_vectors(pairs: Pairs, vectors: np.ndarray, rules: Rules) -> Batch:
     """Build a batch from the vectors [S, D] of the pairs' sentences, in the pairs' order."""
-    return _under_rules(pairs, None, vectors, False, rules)
+    return _batch_under_rules(pairs, None, vectors, False, rules)
 
 
-def _under_rules(
+def _batch_under_rules(
     pairs: Pairs,
     scores: Sequence[float] | np.ndarray | None,
     vectors: np.ndarray | None,
@@ -608,10 +608,10 @@ def _vectors_for(pairs: Pairs, models: Models) -> tuple[np.ndarray | None, bool]
         return vectors_of(pairs.sentences, models.encoder), False
     if pairs.vectors is not None:
         return pairs.vectors, False
-    return _a_plane_each(pairs), True
+    return _vectors_in_separate_planes(pairs), True
 
 
-def _a_plane_each(pairs: Pairs) -> np.ndarray | None:
+def _vectors_in_separate_planes(pairs: Pairs) -> np.ndarray | None:
     """Build unit vectors in which each pair spans its own plane and has exactly its given cosine.
 
     None if no such vectors exist: a score is outside −1..1, or a sentence is in two pairs.
@@ -630,16 +630,16 @@ def _a_plane_each(pairs: Pairs) -> np.ndarray | None:
 def _components(first: Tensor, second: Tensor, positive: Tensor, count: int) -> Tensor:
     """Number the connected components of positive pairs 0, 1, … by appearance, one number a
     sentence."""
-    leader = list(range(count))
+    parent = list(range(count))
 
-    def lead(sentence: int) -> int:
-        while leader[sentence] != sentence:
-            leader[sentence] = sentence = leader[leader[sentence]]
+    def root_of(sentence: int) -> int:
+        while parent[sentence] != sentence:
+            parent[sentence] = sentence = parent[parent[sentence]]
         return sentence
 
     for a, b in zip(first[positive].tolist(), second[positive].tolist(), strict=True):
-        low, high = sorted((lead(a), lead(b)))
-        leader[high] = low
+        low, high = sorted((root_of(a), root_of(b)))
+        parent[high] = low
     numbers: dict[int, int] = {}
-    classes = [numbers.setdefault(lead(sentence), len(numbers)) for sentence in range(count)]
+    classes = [numbers.setdefault(root_of(sentence), len(numbers)) for sentence in range(count)]
     return torch.tensor(classes, device=first.device)

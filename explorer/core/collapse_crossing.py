@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from lossprism.explorer.core.explore import Exploration
 
 # Rounding of a loss that is at its collapse value is not above it.
-ABOVE = 1.0001
+ABOVE_FACTOR = 1.0001
 POINTS, HALVINGS = 33, 12
 # Logarithms of sums of exponentials of scaled differences, which are convex in what scales them.
 CONVEX = (Separable, LogisticSum, AgainstOthers)
-Standing = tuple[float, float | None]  # a loss, and its collapse value
+Compared = tuple[float, float | None]  # a loss, and its collapse value
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Crossing:
 
 
 def is_above(loss: float, collapse: float) -> bool:
-    return 0 < collapse * ABOVE < loss
+    return 0 < collapse * ABOVE_FACTOR < loss
 
 
 def crossing(e: Exploration) -> Crossing | None:
@@ -79,7 +79,7 @@ def _crossing(
         return collapse_of(present, **dict(settings))
 
     @torch.no_grad()
-    def at(chosen: Mapping[str, Any]) -> Standing:
+    def at(chosen: Mapping[str, Any]) -> Compared:
         return float(function(**present, **chosen)), level(parameters_read_by(collapse_of, chosen))
 
     return crossing_along(spec, dict(others), at)
@@ -92,7 +92,7 @@ def scale_of(spec: LossSpec) -> Parameter | None:
 
 
 def crossing_along(
-    spec: LossSpec, parameters: Mapping[str, Any], at: Callable[[Mapping[str, Any]], Standing]
+    spec: LossSpec, parameters: Mapping[str, Any], at: Callable[[Mapping[str, Any]], Compared]
 ) -> Crossing | None:
     """Search the range of a loss's scale or temperature for the end of the part above collapse.
 
@@ -104,15 +104,15 @@ def crossing_along(
         return None
 
     @functools.cache
-    def standing(value: float) -> Standing:
+    def compared(value: float) -> Compared:
         return at({**parameters, scale.name: value})
 
     def above_at(value: float) -> bool:
-        loss, level = standing(value)
+        loss, level = compared(value)
         return level is not None and is_above(loss, level)
 
     values = spread(scale, POINTS)
-    crossings = _crossings_if_convex(spec, scale, values, standing, above_at)
+    crossings = _crossings_if_convex(spec, scale, values, compared, above_at)
     if crossings is None:
         signs = [above_at(value) for value in values]
         crossings = [place for place in range(1, POINTS) if signs[place - 1] != signs[place]]
@@ -124,7 +124,7 @@ def crossing_along(
     left, right = values[crossings[0] - 1], values[crossings[0]]
 
     def exceeds_at(value: float) -> bool:
-        loss, level = standing(value)
+        loss, level = compared(value)
         return level is not None and loss > level
 
     # Where it is at its collapse value to every digit, if it is that so soon.
@@ -142,7 +142,7 @@ def _crossings_if_convex(
     spec: LossSpec,
     scale: Parameter,
     values: Sequence[float],
-    standing: Callable[[float], Standing],
+    compared: Callable[[float], Compared],
     above_at: Callable[[float], bool],
 ) -> list[int] | None:
     """Return the crossings of the value at collapse, as places in `values`, from a few evaluations;
@@ -154,7 +154,7 @@ def _crossings_if_convex(
     if spec.convention or not isinstance(spec.form, CONVEX):
         return None
     gentle = values[::-1] if scale.role == "temperature" else values
-    (first, level), (second, _), (_, other) = map(standing, (gentle[0], gentle[1], gentle[-1]))
+    (first, level), (second, _), (_, other) = map(compared, (gentle[0], gentle[1], gentle[-1]))
     if level != other:
         return None
     low, high = above_at(values[0]), above_at(values[-1])

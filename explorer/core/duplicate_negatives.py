@@ -12,7 +12,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.trace import Step, Trace
 from lossprism.losses import LossSpec
-from lossprism.losses.combined.combined_loss_spec import chosen, handed
+from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.duplicate_text_masks import same_text
 from lossprism.losses.spec import Part
 
@@ -49,19 +49,19 @@ def same_text_in(
     A sum has an entry for each of its losses; a loss on several prefixes adds up the weights.
     """
     if not spec.parts:
-        alone = _blocks_of(batch, trace, spec)
-        return {spec.name: _same_text_of(alone, _least(alone, spec, parameters))} if alone else {}
+        alone = _by_step(batch, trace, spec)
+        return {spec.name: _same_text_of(alone, _minimum(alone, spec, parameters))} if alone else {}
     by_step: dict[str, SameText] = {}
     for name in dict.fromkeys(part.spec.name for part in spec.parts):
         parts = [part for part in spec.parts if part.spec.name == name]
-        every = [_blocks_of(batch, trace, part.spec, f"{part.label}_") for part in parts]
+        every = [_by_step(batch, trace, part.spec, f"{part.label}_") for part in parts]
         if not all(every):
             continue
         least = sum(
-            _weight(part, parameters) * _least(blocks, part.spec, chosen(part, parameters))
+            _weight(part, parameters) * _minimum(blocks, part.spec, part_values(part, parameters))
             for part, blocks in zip(parts, every, strict=True)
         )
-        joined = {step: _joined([blocks[step] for blocks in every]) for step in every[0]}
+        joined = {step: _over_prefixes([blocks[step] for blocks in every]) for step in every[0]}
         by_step[name] = _same_text_of(joined, least)
     return by_step
 
@@ -82,8 +82,10 @@ def minimum_with_duplicates(
         return minima.get(spec.name)
     alone: dict[str, float | None] = {}
     for part in spec.parts:
-        bounds = {n: one for n, one in handed(part, inputs, parameters).items() if one is not None}
-        minimum = part.spec.floor and part.spec.floor(bounds, **chosen(part, parameters))
+        bounds = {
+            n: one for n, one in part_inputs(part, inputs, parameters).items() if one is not None
+        }
+        minimum = part.spec.floor and part.spec.floor(bounds, **part_values(part, parameters))
         so_far = alone.get(part.spec.name, 0.0)
         alone[part.spec.name] = (
             None
@@ -103,27 +105,29 @@ def _weight(part: Part, parameters: Mapping[str, Any]) -> float:
     return float(parameters[part.weight]) if part.weight else 1.0
 
 
-def _blocks_of(batch: Batch, trace: Trace, spec: LossSpec, before: str = "") -> dict[str, _Against]:
-    """Return the negatives of each step of a loss that holds some, named with the prefix `before`
+def _by_step(batch: Batch, trace: Trace, spec: LossSpec, prefix: str = "") -> dict[str, _Negatives]:
+    """Return the negatives of each step of a loss that holds some, named with this `prefix`
     in the trace.
 
     Empty if no such step was taken, one has cells for something other than two sentences, or only
     keys look for their queries.
     """
     left_out = spec.reads_texts and batch.rules.twins == "leave_out"
-    blocks: dict[str, _Against] = {}
+    blocks: dict[str, _Negatives] = {}
     for name in spec.negatives:
-        step = trace.last(before + name)
+        step = trace.last(prefix + name)
         if step is None:
             continue
-        block = _against(batch, step, spec.symbols[name].axes, left_out)
+        block = _negatives_in(batch, step, spec.symbols[name].axes, left_out)
         if block is None:
             return {}
         blocks[name] = block
     return blocks if any(not block.mirrored for block in blocks.values()) else {}
 
 
-def _least(blocks: Mapping[str, _Against], spec: LossSpec, parameters: Mapping[str, Any]) -> float:
+def _minimum(
+    blocks: Mapping[str, _Negatives], spec: LossSpec, parameters: Mapping[str, Any]
+) -> float:
     """Return the minimum that duplicates among the negatives cause alone, 0 if none is known."""
     if spec.with_copies is None or any(block.left_out for block in blocks.values()):
         return 0.0
@@ -135,10 +139,10 @@ def _least(blocks: Mapping[str, _Against], spec: LossSpec, parameters: Mapping[s
     return spec.with_copies(copies, **parameters)
 
 
-def _joined(blocks: Sequence[_Against]) -> _Against:
+def _over_prefixes(blocks: Sequence[_Negatives]) -> _Negatives:
     """Merge one step on several prefixes: negatives on any of them, weights summed."""
 
-    def on_any(cells: Callable[[_Against], Tensor]) -> Tensor:
+    def on_any(cells: Callable[[_Negatives], Tensor]) -> Tensor:
         return torch.stack([cells(block) for block in blocks]).any(dim=0)
 
     return replace(
@@ -150,17 +154,17 @@ def _joined(blocks: Sequence[_Against]) -> _Against:
     )
 
 
-def _same_text_of(blocks: Mapping[str, _Against], least: float) -> SameText:
+def _same_text_of(blocks: Mapping[str, _Negatives], least: float) -> SameText:
     # What a key looks for among the queries is seen from its other side; each is counted once.
     counted = [block for block in blocks.values() if not block.mirrored]
     weights = [block.weights for block in counted]
     total = sum(float(weight.sum()) for weight in weights) or 1.0
 
-    def share(cells: Callable[[_Against], Tensor]) -> float:
+    def share(cells: Callable[[_Negatives], Tensor]) -> float:
         shares = (weight[cells(block)] for weight, block in zip(weights, counted, strict=True))
         return sum(float(weight.sum()) for weight in shares) / total
 
-    def count(cells: Callable[[_Against], Tensor]) -> int:
+    def count(cells: Callable[[_Negatives], Tensor]) -> int:
         return sum(int(cells(block).sum()) for block in counted)
 
     with_any = torch.stack([(block.of_anchor | block.of_positive).any(dim=1) for block in counted])
@@ -179,7 +183,7 @@ def _same_text_of(blocks: Mapping[str, _Against], least: float) -> SameText:
 
 
 @dataclass(frozen=True, eq=False)
-class _Against:
+class _Negatives:
     """Masks [R, C] of one step: `negative` cells, those with the row's own text (`of_anchor`) or
     else the text of its target (`of_positive`), and duplicates that cannot be farther than the
     target (`copies`), or are exactly as near even by dot products (`copies_of_positive`).
@@ -199,7 +203,9 @@ class _Against:
     left_out: bool
 
 
-def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) -> _Against | None:
+def _negatives_in(
+    batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool
+) -> _Negatives | None:
     if step.value.ndim != 2 or step.gradient is None:
         return None
     sides = [side[batch.positives] for side in (batch.first, batch.second)]
@@ -233,7 +239,7 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) ->
     negative &= ~step.value.isneginf() | (left_out & of_same_text)
     of_anchor = negative & (texts == anchors[:, None])
     copies = negative & same_text(anchor_places, targets, candidates) & step.value.isfinite()
-    return _Against(
+    return _Negatives(
         negative=negative,
         of_anchor=of_anchor,
         of_positive=negative & of_same_text & ~of_anchor,

@@ -19,7 +19,7 @@ from lossprism.explorer.core.duplicate_negatives import (
     same_text_in,
 )
 from lossprism.explorer.core.label_disagreement import Disagreement, contradictions, disagreement
-from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.core.own_loss import own_loss_errors
 from lossprism.explorer.core.ranks_and_term_weights import Order, Places, Suspect, Term, Weights
 from lossprism.explorer.core.resolved_scenario import Resolved, check_labels, resolve
 from lossprism.explorer.core.scenario import Scenario
@@ -39,7 +39,7 @@ from lossprism.losses.spec import ParameterValue
 # alive (`tests/process/test_request_memory.py`).
 CELL_BYTES = 1500
 ROUNDING = 1e-9  # of one floor worked out in two ways, as a share
-LIGHT_PAIRS = 256  # which take little memory, whatever is done with them
+SMALL_PAIRS = 256  # which take little memory, whatever is done with them
 # And what it takes of a processor: at 512 pairs 0.78 s for the loss that takes longest (lifted).
 SECONDS, CELL_SECONDS = 0.03, 3e-6
 
@@ -128,13 +128,13 @@ class Exploration:
             )
         tied = _shares_sentences(self.batch, frozenset(self.spec.reads.values()))
         several = len(self.spec.parts) > 1  # each has its own least, perhaps not at one place
-        if not tied and not several and not self._crowded:
+        if not tied and not several and not self._lacks_dimensions:
             return False
         reached = [value for value in (self.loss, self.collapse) if value is not None]
         return min(reached) > self.floor
 
     @property
-    def _crowded(self) -> bool:
+    def _lacks_dimensions(self) -> bool:
         """Return whether the space is too small for a simplex with a corner for every pair."""
         vectors = self.batch.vectors
         if not self.spec.reads_vectors or vectors is None:
@@ -190,21 +190,16 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
     jobs.check()
     resolved = resolve(scenario) if isinstance(scenario, Scenario) else scenario
     batch = resolved.batch if batch is None else batch
-    if len(batch) > LIGHT_PAIRS:  # fewer take little of anything
+    if len(batch) > SMALL_PAIRS:  # fewer take little of anything
         resource_checks.check_matrices(len(batch), CELL_BYTES)
     scenario, parameters = resolved.scenario, resolved.parameters
     spec = resolved.spec.scored_as(_score_kind(batch, scenario, resolved.spec))
     check_batch(batch, spec)
     started = time.perf_counter()
-    # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
-    # and the pair scores made of them (or given).
-    vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
-    scores = scores_on(batch, vectors)
-    inputs = inputs_on(batch, spec, vectors, scores)
-    differentiated = (scores,) if vectors is None else (scores, vectors)
+    inputs, differentiated = differentiable_inputs(batch, spec)
     definition = definition_at(spec.definition, {**inputs, **parameters})
     called = accepted(definition, {**inputs, **parameters})
-    with own_faults(spec):
+    with own_loss_errors(spec):
         traced = trace(
             definition,
             wrt=differentiated,
@@ -214,11 +209,11 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         )
     traced.selectors = spec.selectors
     by_scores, by_vectors = (*traced.gradients, None)[:2]
-    felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
-    felt_by_vectors = by_vectors if spec.reads_vectors else None
+    gradient_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
+    gradient_by_vectors = by_vectors if spec.reads_vectors else None
     weights = ranks_and_term_weights.weights_of(traced, spec.terms)
     total = by_vectors if by_vectors is not None else by_scores
-    order, suspects = _about(batch)
+    order, suspects = _label_order(batch)
     plain = {name: value.detach() for name, value in inputs.items() if value is not None}
     return Exploration(
         scenario=scenario,
@@ -232,7 +227,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         places=_places(batch, spec, traced),
         weights=weights,
         suspects=suspects,
-        pair_gradient=pair_gradients.pair_gradient(batch, felt_by_vectors, felt_by_scores),
+        pair_gradient=pair_gradients.pair_gradient(batch, gradient_by_vectors, gradient_by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
         is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",
@@ -273,6 +268,18 @@ def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
     return "logit" if scenario.data.cross_encoder or beyond else spec.score
 
 
+def differentiable_inputs(
+    batch: Batch, spec: LossSpec
+) -> tuple[dict[str, Tensor | None], tuple[Tensor, ...]]:
+    """Return the loss's inputs by its own names, and the tensors to differentiate by: the pair
+    scores, and the vectors of the distinct sentences that they are made of, unless scores are
+    given."""
+    vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
+    scores = scores_on(batch, vectors)
+    inputs = inputs_on(batch, spec, vectors, scores)
+    return inputs, (scores,) if vectors is None else (scores, vectors)
+
+
 def inputs_on(
     batch: Batch, spec: LossSpec, vectors: Tensor | None, scores: Tensor
 ) -> dict[str, Tensor | None]:
@@ -286,7 +293,7 @@ def value_on(resolved: Resolved, batch: Batch, vectors: Tensor) -> Tensor:
     spec, parameters = resolved.spec, resolved.parameters
     inputs = inputs_on(batch, spec, vectors, scores_on(batch, vectors))
     definition = definition_at(spec.definition, {**inputs, **parameters})
-    with own_faults(spec):
+    with own_loss_errors(spec):
         return definition(**accepted(definition, {**inputs, **parameters}))
 
 
@@ -321,13 +328,13 @@ def _shares_sentences(batch: Batch, reads: frozenset[str]) -> bool:
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _disagreement(batch: Batch) -> Disagreement | None:
-    order, _ = _about(batch)
+    order, _ = _label_order(batch)
     labels_and_scores = contradictions(batch.plain_labels, batch.plain_scores)
     return disagreement(labels_and_scores, order.spearman)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
-def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
+def _label_order(batch: Batch) -> tuple[Order, list[Suspect]]:
     """Cache values of a batch that do not depend on the loss."""
     with torch.no_grad():
         return ranks_and_term_weights.order_of(batch)

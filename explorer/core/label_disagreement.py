@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lossprism.explorer.core.rank_correlation import mid_ranks, tied
+from lossprism.explorer.core.rank_correlation import mid_ranks, with_ties_merged
 
 # A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
 # and this many times the share that an average pair contradicts.
@@ -27,7 +27,7 @@ STRONG_RATE = 0.7
 # (docs/judgements.md has the power by kind).
 MIN_KINDS = 3
 # Share of the pairs, those that contradict least: a few wrong labels hardly show there.
-BULK = 0.9
+BULK_SHARE = 0.9
 # Scores of right labels have outliers: noise whose tails are as heavy as those of Student's t.
 NOISE_DEGREES = 3
 # Where this share of the batches with such noise lie: a twentieth have more strong suspects.
@@ -89,14 +89,14 @@ class Contradictions:
         return self.suspects[self.rates[self.suspects] >= STRONG_RATE]
 
     def of_bulk(self) -> Contradictions:
-        """Compare the `BULK` of the pairs with the fewest contradictions among themselves."""
+        """Compare the `BULK_SHARE` of the pairs with the fewest contradictions among themselves."""
         bulk = np.argsort(self.rates, kind="stable")[: _bulk_of(len(self.labels))]
         return contradictions(self.labels[bulk], self.scores[bulk])
 
 
 def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
     """Compare each pair with all pairs of another label."""
-    scores = tied(scores)
+    scores = with_ties_merged(scores)
     _, levels, counts = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.lexsort((levels, scores))
     wrong, fitting = np.empty(len(labels), dtype=np.int64), np.empty(len(labels))
@@ -106,7 +106,7 @@ def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
 
 
 def _bulk_of(count: int) -> int:
-    return max(round(BULK * count), 1)
+    return max(round(BULK_SHARE * count), 1)
 
 
 def _least_rate(wrong: np.ndarray | int, against: int) -> np.ndarray:
@@ -162,12 +162,12 @@ def disagrees(strong: int, usual: Disagreement | None) -> bool:
     return usual is not None and strong > usual.most_strong
 
 
-def _unheard(done: int, total: int) -> None:
+def _ignore_progress(done: int, total: int) -> None:
     """Ignore progress."""
 
 
 def disagreement(
-    contradicted: Contradictions, correlation: float | None, progress: Progress = _unheard
+    contradicted: Contradictions, correlation: float | None, progress: Progress = _ignore_progress
 ) -> Disagreement | None:
     """Draw batches with these labels in which only noise separates score and label; count suspects.
 
@@ -182,14 +182,14 @@ def disagreement(
     draws = DRAWS if len(grades.labels) <= MANY else DRAWS_OF_MANY
     is_judged = grades.levels[-1] + 1 >= MIN_KINDS
     total = 2 * draws if is_judged and len(contradicted.strong) else draws
-    share = _share_by_correlation(grades, correlation, _even_noise())
-    suspects, strong = _counted(
-        grades, share, _even_noise(), draws, lambda done: progress(done, total)
+    share = _share_by_correlation(grades, correlation, _normal_noise())
+    suspects, strong = _suspects_of_draws(
+        grades, share, _normal_noise(), draws, lambda done: progress(done, total)
     )
     most_strong = _range_of(strong)[1] if is_judged else len(contradicted.labels)
     if is_judged and len(contradicted.strong):
-        share, noise = _share_under_heavy_noise(grades, contradicted, correlation), _heavy_noise(1)
-        _, strong = _counted(
+        share, noise = _share_under_heavy_noise(grades, contradicted, correlation), _heavy_tails(1)
+        _, strong = _suspects_of_draws(
             grades, share, noise, draws, lambda done: progress(draws + done, total)
         )
         most_strong = max(most_strong, _range_of(strong, HEAVY_SHARE)[1])
@@ -243,17 +243,17 @@ def _grades_of(labels: np.ndarray) -> _Grades:
 Noise = Callable[[int, int], np.ndarray]
 
 
-def _even_noise() -> Noise:
+def _normal_noise() -> Noise:
     source = torch.Generator().manual_seed(0)
     return lambda *shape: torch.randn(*shape, generator=source, dtype=torch.float64).numpy()
 
 
-def _heavy_noise(seed: int) -> Noise:
+def _heavy_tails(seed: int) -> Noise:
     source = np.random.RandomState(seed)
     return lambda *shape: source.standard_t(NOISE_DEGREES, shape)
 
 
-def _counted(
+def _suspects_of_draws(
     grades: _Grades, share: float, noise: Noise, draws: int, progress: Callable[[int], None]
 ) -> np.ndarray:
     """Count suspects and strong suspects of each draw: [2, D]."""
@@ -276,7 +276,7 @@ def _share_under_heavy_noise(
     some = grades if step == 1 else _grades_of(grades.labels[step // 2 :: step])
     bulk, count = contradicted.of_bulk(), len(some.labels)
     target_rate = bulk.violated / max(bulk.ordered, 1)
-    noise = _heavy_noise(0)(min(max(MANY // count, 1), NOISE_DRAWS), count)
+    noise = _heavy_tails(0)(min(max(MANY // count, 1), NOISE_DRAWS), count)
     low, high = 0.0, 1.0
     for _ in range(NOISE_STEPS):
         middle = (low + high) / 2

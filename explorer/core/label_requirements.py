@@ -9,7 +9,7 @@ from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.labels import Ends, holds
 
 
-def refused(spec: LossSpec) -> Problem | None:
+def labels_needed(spec: LossSpec) -> Problem | None:
     """Return the problem of a loss that learns nothing from positives alone; None if it does.
 
     This follows from its inputs (`LossSpec.needs`).
@@ -17,10 +17,10 @@ def refused(spec: LossSpec) -> Problem | None:
     if spec.learns_from_positives:
         return None
     key = "needs_negatives" if "sides" in spec.needs else "needs_scores"
-    return Problem(key, about="scores", loss=title_word(spec), known=title_word(over_positives()))
+    return Problem(key, about="scores", loss=title_word(spec), known=title_word(positives_loss()))
 
 
-def over_positives() -> LossSpec:
+def positives_loss() -> LossSpec:
     """Return the first loss that contrasts positive pairs with each other."""
     return next(
         spec
@@ -29,7 +29,7 @@ def over_positives() -> LossSpec:
     )
 
 
-def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
+def label_off_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
     """Return the problem of a label [N] outside the scale; None if all lie on it."""
     for label in (min(labels), max(labels)):
         if not holds(label_range, label, label):

@@ -20,7 +20,7 @@ from lossprism.losses.spec import ParameterValue
 MAX_TERMS_WRITTEN = 3
 REFERENCE = re.compile("«([^»]+)»")
 NAMES = ("r", "c")
-_OVER = re.compile(r"(Σ exp|Σ|max|min) (.+?)(?: where (.+))?")
+_LISTED_TERMS = re.compile(r"(Σ exp|Σ|max|min) (.+?)(?: where (.+))?")
 _FUNCTIONS = {
     "len": len,
     "log": lambda x: torch.as_tensor(x, dtype=torch.float64).log(),
@@ -32,7 +32,7 @@ _FUNCTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Over:
+class ListedTerms:
     """The terms that a reference runs over.
 
     `kind` is "Σ exp", "Σ", "max" or "min"; `places` [rows or 1, columns or 1, parts] are the terms
@@ -58,7 +58,7 @@ class Numbers:
     of: str
     at: str
     values: Tensor
-    over: Over | None = None
+    over: ListedTerms | None = None
 
 
 def live_formula(live: str | Mapping[str, str], parameters: Mapping[str, ParameterValue]) -> str:
@@ -66,12 +66,12 @@ def live_formula(live: str | Mapping[str, str], parameters: Mapping[str, Paramet
     if isinstance(live, str):
         return live
     # The conditions are those of our own `LossSpec`s, as the references are.
-    named = _Chosen(parameters)
+    named = _ParametersOrNone(parameters)
     holds = (formula for when, formula in live.items() if not when or eval(when, {}, named))
     return next(holds, "")
 
 
-class _Chosen(dict):
+class _ParametersOrNone(dict):
     """Parameters by name; None for one that the loss does not have."""
 
     def __missing__(self, name: str) -> None:
@@ -91,16 +91,16 @@ def numbers_of(
     `index` has the places l, r and c in shapes that broadcast to [rows, columns]; `values` has the
     steps and parameters by name.
     """
-    over = _OVER.fullmatch(reference)
+    over = _LISTED_TERMS.fullmatch(reference)
     kind, expression, where = over.groups() if over else ("", reference, None)
     scope = _Scope(index, values)
-    term_values = scope.worked_out(expression, runs_over=bool(over))
+    term_values = scope.evaluated(expression, runs_over=bool(over))
     of, at = scope.of, scope.at
     if not over:
         return Numbers(of, at, term_values)
     present = ~term_values.isneginf()
     if where:
-        present = present & (scope.worked_out(where, runs_over=True) > 0)
+        present = present & (scope.evaluated(where, runs_over=True) > 0)
     weight = {"Σ": term_values.abs(), "min": -term_values}.get(kind, term_values)
     count = min(MAX_TERMS_WRITTEN, term_values.shape[-1])
     order, places = weight.masked_fill(~present, -torch.inf).topk(count)
@@ -110,7 +110,7 @@ def numbers_of(
     else:
         rest = term_values.masked_fill(~others, 0).sum(dim=-1)
     places_written = places.masked_fill(order.isneginf(), -1)
-    over_terms = Over(kind, places_written, others.sum(dim=-1), rest)
+    over_terms = ListedTerms(kind, places_written, others.sum(dim=-1), rest)
     return Numbers(of, at, term_values.gather(-1, places), over_terms)
 
 
@@ -126,7 +126,7 @@ class _Scope(dict):
         self._used.append(name)
         return value
 
-    def worked_out(self, expression: str, *, runs_over: bool) -> Tensor:
+    def evaluated(self, expression: str, *, runs_over: bool) -> Tensor:
         """Evaluate to [rows or 1, columns or 1, terms]; one term unless the reference runs over
         them."""
         # The expressions are those of our own `LossSpec`s, beside the definitions they explain.

@@ -31,7 +31,7 @@ def loss_called(name: str, library: str = "") -> tuple[str, str]:
             cross-encoders' CrossEntropyLoss.
     """
     if other := class_of_trainer(name, library):
-        raise other.problem(name[: aliases.QUOTED])
+        raise other.problem(name[: aliases.MAX_QUOTED])
     try:
         return LOSSES.called(name, library)
     except aliases.LossNameError as refused:
@@ -64,7 +64,7 @@ def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[s
     Raises Problem for a class of sentence-transformers without a loss here.
     """
     if not convention and (other := class_of_trainer(loss, library)):
-        raise other.problem(loss[: aliases.QUOTED])
+        raise other.problem(loss[: aliases.MAX_QUOTED])
     try:
         name, of_name = LOSSES.called(loss, library)
     except aliases.LossNameError:
@@ -123,7 +123,7 @@ def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
 
     With `by_any`, similar names of every kind are offered, otherwise those of the registry.
     """
-    called = name.strip()[: aliases.QUOTED]
+    called = name.strip()[: aliases.MAX_QUOTED]
     if related := related_class_called(called):
         return related.problem(called)
     if close := close_names(called) if by_any else close_losses(called):

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core import pair_gradients, ranks_and_term_weights
-from lossprism.explorer.core.explore import Exploration, inputs_on, scores_on
+from lossprism.explorer.core.explore import Exploration, differentiable_inputs
 from lossprism.explorer.core.ranks_and_term_weights import Weights
 from lossprism.losses import prefix_shares
-from lossprism.losses.combined.combined_loss_spec import chosen, handed
+from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.combined.vector_prefixes import length_of
 from lossprism.losses.spec import LossSpec, Part
 
@@ -108,36 +108,33 @@ def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
     """Return each part's value, weighted gradient [K, ·] and pair gradients [K, N], as `explore`
     has them for the whole loss."""
     batch, spec = e.batch, e.spec
-    vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
-    scores = scores_on(batch, vectors)
-    inputs = inputs_on(batch, spec, vectors, scores)
-    differentiated = (scores,) if vectors is None else (scores, vectors)
+    inputs, differentiated = differentiable_inputs(batch, spec)
     values, gradients, pulls = [], [], []
     for part in spec.parts:
         value = part.spec.definition(
-            **handed(part, inputs, e.parameters), **chosen(part, e.parameters)
+            **part_inputs(part, inputs, e.parameters), **part_values(part, e.parameters)
         )
         found = torch.autograd.grad(
             value, differentiated, retain_graph=True, allow_unused=True, materialize_grads=True
         )
         weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
         by_scores, by_vectors = (*(weight * one for one in found), None)[:2]
-        reaches = by_scores if batch.given is not None or not spec.reads_vectors else None
-        turned = by_vectors if spec.reads_vectors else None
+        of_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
+        of_vectors = by_vectors if spec.reads_vectors else None
         total = by_scores if e.gradient_of == "scores" or by_vectors is None else by_vectors
         assert total is not None  # one of both was asked for
         values.append(float(value.detach()))
         gradients.append(total.double().flatten())
-        pulls.append(pair_gradients.pair_gradient(batch, turned, reaches))
+        pulls.append(pair_gradients.pair_gradient(batch, of_vectors, of_scores))
     return values, torch.stack(gradients), torch.stack(pulls)
 
 
 def _seen(
     e: Exploration, part: Part, value: float, norm: float, total: float, others: float
 ) -> PartSeen:
-    handing = handed(part, e.given, e.parameters)
+    handing = part_inputs(part, e.given, e.parameters)
     inputs = {name: one for name, one in handing.items() if one is not None}
-    settings = chosen(part, e.parameters)
+    settings = part_values(part, e.parameters)
     weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
     with torch.no_grad():
         collapse = part.spec.collapse and part.spec.collapse(inputs, **settings)

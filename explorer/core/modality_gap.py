@@ -16,10 +16,10 @@ from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.losses.geometry import unit
 
 SWAPS = 999
-LEVEL = 0.01  # share of batches of one kind whose gap is called one
+SIGNIFICANCE = 0.01  # share of batches of one kind whose gap is called one
 MIN_DISTANCE = 0.1  # a smaller one, however certain, moves no cosine by more than 0.005
-FEWEST = 8  # pairs, of which 2^8 swaps can tell one in a hundred
-MOST = 512  # pairs that are looked at
+MIN_PAIRS = 8  # pairs, of which 2^8 swaps can tell one in a hundred
+MAX_PAIRS = 512  # pairs that are looked at
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
@@ -39,13 +39,13 @@ def gap_between(
     if it is small, or swapped sides reach it too often.
 
     A vector that stands in several pairs counts once; a text on both sides makes both of one kind.
-    Of more than MOST pairs the first are looked at.
+    Of more than MAX_PAIRS pairs the first are looked at.
     """
     if not set(first).isdisjoint(second):
         return None
-    pairs = _distinct_pairs(first, second)[:MOST]
+    pairs = _distinct_pairs(first, second)[:MAX_PAIRS]
     count = len(pairs)
-    if count < FEWEST:
+    if count < MIN_PAIRS:
         return None
     sides = unit(queries[pairs].double()) - unit(keys[pairs].double())
     products = (sides @ sides.T).cpu().numpy()
@@ -54,7 +54,7 @@ def gap_between(
     swapped = ((signs @ products) * signs).sum(axis=1) / count**2
     share = (1 + int((swapped >= mean_product).sum())) / (1 + SWAPS)
     distance = float(np.sqrt(max(mean_product, 0.0)))
-    return distance if share <= LEVEL and distance >= MIN_DISTANCE else None
+    return distance if share <= SIGNIFICANCE and distance >= MIN_DISTANCE else None
 
 
 def _distinct_pairs(first: Sequence[str], second: Sequence[str]) -> list[int]:

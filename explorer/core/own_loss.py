@@ -1,7 +1,7 @@
 """A user's own loss from a Python file, as one more entry of the registry.
 
-Each use checks the file (`renew`) and reads it again if it changed. Where allowed, the page edits
-it (`write`).
+Each use reads the file again if it changed (`reload_if_changed`). Where allowed, the page edits it
+(`write`).
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, spec_of
 
 # More of a message than this is for the terminal.
-LETTERS = 300
+MAX_REASON_LETTERS = 300
 
 
 # A file of code that is edited in the page is smaller.
@@ -55,7 +55,7 @@ class OwnLoss:
 
 
 # By the name of the loss.
-_OWN: dict[str, OwnLoss] = {}
+_OWN_LOSSES: dict[str, OwnLoss] = {}
 _LOCK = threading.RLock()
 _editor = {"host": ""}
 
@@ -77,13 +77,13 @@ def add_own_loss(place: str) -> LossSpec:
     with _LOCK:
         spec = _read(own)
         LOSSES[spec.name] = spec
-        _OWN[spec.name] = own
+        _OWN_LOSSES[spec.name] = own
     return spec
 
 
 def own_loss(name: str) -> OwnLoss | None:
     """Return the state of the user's loss of this name; None for any other loss."""
-    return _OWN.get(name)
+    return _OWN_LOSSES.get(name)
 
 
 def check_consent(place: str, repeated: str = "") -> None:
@@ -92,19 +92,19 @@ def check_consent(place: str, repeated: str = "") -> None:
     Consent is to repeat its file.py:function here or in the request, or to have opened it before.
     The file is not read, nor its path checked.
     """
-    opened = {f"{own.path}:{own.function}" for own in _OWN.values()}
+    opened = {f"{own.path}:{own.function}" for own in _OWN_LOSSES.values()}
     is_agreed = place in (repeated, *opened) or consented_mib(place) not in (None, math.inf)
     if place and not is_agreed:
         raise Problem("own_loss_leave", about="leave", name=place)
 
 
-def renew(name: str) -> None:
+def reload_if_changed(name: str) -> None:
     """Read a user's loss again if its file changed; do nothing for any other loss.
 
     Raises:
         Problem: the problem of the file as it is, until it changes.
     """
-    own = _OWN.get(name)
+    own = _OWN_LOSSES.get(name)
     if own is None:
         return
     with _LOCK:
@@ -154,7 +154,7 @@ def _read(own: OwnLoss) -> LossSpec:
         # Compiled here: Python's own cache takes a file of the same size and second for the same.
         exec(compile(content, str(own.path), "exec", dont_inherit=True), vars(module))
     except (Exception, SystemExit) as error:
-        raise _raised(own.path.name, own.path, error) from error
+        raise _error_in_file(own.path.name, own.path, error) from error
     function = getattr(module, own.function, None)
     if not callable(function) and not isinstance(function, LossSpec):
         functions = [key for key, value in vars(module).items() if callable(value)]
@@ -166,7 +166,7 @@ def _read(own: OwnLoss) -> LossSpec:
 # ---- Editing
 
 
-def serve_on(host: str) -> None:
+def set_page_host(host: str) -> None:
     """Set the host of the page: files are edited only if no other computer reaches it."""
     _editor["host"] = host
 
@@ -192,7 +192,7 @@ def read_text(name: str) -> tuple[OwnLoss, str, str]:
 
 
 def _editable(name: str) -> OwnLoss:
-    own = _OWN.get(name)
+    own = _OWN_LOSSES.get(name)
     if own is None or not may_edit():
         raise Problem("own_loss_not_here", about="loss")
     return own
@@ -225,7 +225,7 @@ def write(name: str, text: str, digest: str) -> None:
 
 
 @contextlib.contextmanager
-def own_faults(spec: LossSpec) -> Iterator[None]:
+def own_loss_errors(spec: LossSpec) -> Iterator[None]:
     """Turn an exception of the user's function into a problem with type, message, file and line."""
     if spec.group != "own":
         yield
@@ -236,10 +236,10 @@ def own_faults(spec: LossSpec) -> Iterator[None]:
         raise
     except Exception as error:
         place = Path(inspect.getfile(inspect.unwrap(spec.definition)))
-        raise _raised(spec.name, place, error) from error
+        raise _error_in_file(spec.name, place, error) from error
 
 
-def _raised(name: str, place: Path, error: BaseException) -> Problem:
+def _error_in_file(name: str, place: Path, error: BaseException) -> Problem:
     """Return the last line of the user's file in the traceback; for a SyntaxError its own line."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     for frame, number in traceback.walk_tb(error.__traceback__):
@@ -251,7 +251,7 @@ def _raised(name: str, place: Path, error: BaseException) -> Problem:
         about="loss",
         name=name,
         kind=type(error).__name__,
-        reason=message[:LETTERS],
+        reason=message[:MAX_REASON_LETTERS],
         file=place,
         line=line or 0,
     )

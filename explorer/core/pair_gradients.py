@@ -35,10 +35,10 @@ def score_gradient(
     by_both = by_row.new_zeros(count, count).index_add_(1, columns, by_row)
     among_rows, among_columns = (torch.zeros(count, dtype=torch.bool) for _ in range(2))
     among_rows[rows.cpu()] = among_columns[columns.cpu()] = True
-    there = (among_rows[:, None] & among_columns).to(by_both.device)
+    compared = (among_rows[:, None] & among_columns).to(by_both.device)
     first, second = batch.first, batch.second
-    felt = by_both[first, second] + torch.where(first == second, 0.0, by_both[second, first])
-    return felt.masked_fill(~(there[first, second] | there[second, first]), torch.nan)
+    gradient = by_both[first, second] + torch.where(first == second, 0.0, by_both[second, first])
+    return gradient.masked_fill(~(compared[first, second] | compared[second, first]), torch.nan)
 
 
 def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
@@ -50,17 +50,17 @@ def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -
     cosine, and the result is the change of the loss per unit of cosine. Their similarities to other
     sentences change too, so it equals ∂L/∂s_i only if the loss sees s_i alone.
     """
-    felt = torch.zeros_like(batch.labels)
+    gradient = torch.zeros_like(batch.labels)
     if scores is not None:
-        felt = felt + scores
+        gradient = gradient + scores
     if vectors is not None:
-        rise_first, rise_second = rises(batch)
+        rise_first, rise_second = cosine_gradients(batch)
         first, second = vectors[..., batch.first, :], vectors[..., batch.second, :]
         change = (first * rise_first + second * rise_second).sum(-1)
         size = rise_first.square().sum(1) + rise_second.square().sum(1)
         # Parallel vectors have no direction in which the cosine grows.
-        felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
-    return felt
+        gradient = gradient + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
+    return gradient
 
 
 def gradient_share(gradient: Tensor, pairs: Collection[int]) -> float:
@@ -70,7 +70,7 @@ def gradient_share(gradient: Tensor, pairs: Collection[int]) -> float:
     return float(sizes[list(pairs)].sum() / sizes.sum())
 
 
-def rises(batch: Batch) -> tuple[Tensor, Tensor]:
+def cosine_gradients(batch: Batch) -> tuple[Tensor, Tensor]:
     """Return the gradients of each pair's cosine by its first and second vector, [N, D] each."""
     lengths = batch.needed_vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
     directions = unit(batch.needed_vectors)

@@ -5,18 +5,18 @@ import numpy as np
 # Cosines that differ by no more are equal, and other similarities by this share of the largest:
 # those of one text differ by what its vector was rounded to, and by the order in which its products
 # were added up.
-TIED = 1e-6
+TIE_LIMIT = 1e-6
 
 
-def tied(scores: np.ndarray) -> np.ndarray:
+def with_ties_merged(scores: np.ndarray) -> np.ndarray:
     """Return the scores with values merged that differ only by rounding."""
-    step = TIED * float(np.abs(scores).max(initial=0.0))
+    step = TIE_LIMIT * float(np.abs(scores).max(initial=0.0))
     return np.round(scores / step) * step if step > 0 else scores
 
 
 def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
     """Return the rank correlation; None if there is nothing to rank."""
-    scores = tied(scores)
+    scores = with_ties_merged(scores)
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return None
     return rank_correlation(scores, labels)

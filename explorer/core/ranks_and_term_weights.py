@@ -9,10 +9,11 @@ from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.label_disagreement import contradictions
-from lossprism.explorer.core.rank_correlation import TIED, spearman
+from lossprism.explorer.core.rank_correlation import TIE_LIMIT, spearman
 from lossprism.explorer.core.trace import Trace
 from lossprism.losses.duplicate_text_masks import same_text
-from lossprism.losses.geometry import cosine_matrix, effective_count
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels.stable_functions import effective_count
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9
@@ -123,7 +124,7 @@ def _places(kind: str, near: Tensor, right: Tensor) -> Places:
     """Rank the right candidate; a tie counts against it, so that collapse is no success."""
     place = right.any(dim=1)
     best = near.masked_fill(~right, -torch.inf).amax(dim=1)
-    least = best - TIED * best.abs().clamp_min(1)  # logits are larger than cosines
+    least = best - TIE_LIMIT * best.abs().clamp_min(1)  # logits are larger than cosines
     rank = 1 + ((near >= least[:, None]) & ~right).sum(dim=1)[place]
     mean = float((1 / rank.double()).mean()) if len(rank) else math.nan
     return Places(kind, int(place.sum()), int((rank == 1).sum()), mean)

@@ -28,13 +28,13 @@ from lossprism.losses.term_forms import Largest
 # The annotated derivation that circulates with S1 advises to keep the gradient norm within this
 # band (eq. 45), and to choose λ = α/σ (eq. 50).
 GRADIENT_BAND = (0.1, 10.0)
-ALPHA = (10.0, 30.0)
+SUGGESTED_ALPHAS = (10.0, 30.0)
 # Similarities that all lie this close together have collapsed.
-COLLAPSED = 0.02
+MAX_COLLAPSED_SPREAD = 0.02
 MAX_ACTIVE_TERMS = 3
 COSINES_APART = 2  # the largest difference of two cosines
 # Texts whose letters are counted together.
-TEXTS = 2**14
+CHUNK_TEXTS = 2**14
 
 
 Value = str | int | Word
@@ -62,7 +62,7 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RemarkFacts:
     """The few values that remarks depend on: of a loss on a batch, however it was computed.
 
     `looks_for` is the loss's target ("key", "class", "prototype"; "" if it ranks pairs), which
@@ -117,10 +117,10 @@ class Seen:
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
     """Return at most `most` remarks on an exploration, none if nothing is remarkable."""
-    return remarks_on(_seen(e), most)
+    return remarks_on(_facts_of(e), most)
 
 
-def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
+def remarks_on(seen: RemarkFacts, most: int = 3) -> list[Remark]:
     """Return at most `most` remarks, most important first."""
     remarks = [
         *_on_faults(seen),
@@ -139,11 +139,11 @@ def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
     return remarks[:most]
 
 
-def _seen(e: Exploration) -> Seen:
+def _facts_of(e: Exploration) -> RemarkFacts:
     felt = e.pair_gradient.abs()
     total = float(felt.sum())
     strong = [s.pair for s in e.suspects if s.rate >= STRONG_RATE]
-    return Seen(
+    return RemarkFacts(
         spec=e.spec,
         parameters=e.parameters,
         loss=e.loss,
@@ -152,7 +152,7 @@ def _seen(e: Exploration) -> Seen:
         ordered=e.order.ordered,
         violated=e.order.violated,
         spread=_spread(e, among_all=e.places is not None),
-        together=_spread(e, among_all=True) <= COLLAPSED and e.batch.vectors is not None,
+        together=_spread(e, among_all=True) <= MAX_COLLAPSED_SPREAD and e.batch.vectors is not None,
         gradient_norm=e.gradient_norm,
         crossing=lambda: collapse_crossing.crossing(e),
         looks_for=e.places.kind if e.places else "",
@@ -204,8 +204,8 @@ def mostly_foreign(*sides: Sequence[str]) -> bool:
     """Return whether most letters of all these texts are neither Latin nor accented Latin."""
     letters = foreign = 0
     for texts in sides:
-        for start in range(0, len(texts), TEXTS):
-            some = "".join(texts[start : start + TEXTS]).encode("utf-32-le", "surrogatepass")
+        for start in range(0, len(texts), CHUNK_TEXTS):
+            some = "".join(texts[start : start + CHUNK_TEXTS]).encode("utf-32-le", "surrogatepass")
             counts = np.bincount(np.frombuffer(some, dtype="<u4"))
             for code in np.flatnonzero(counts).tolist():
                 if chr(code).isalpha():
@@ -215,7 +215,7 @@ def mostly_foreign(*sides: Sequence[str]) -> bool:
     return 2 * foreign > letters
 
 
-def _on_faults(seen: Seen) -> list[Remark]:
+def _on_faults(seen: RemarkFacts) -> list[Remark]:
     """Remark on a loss that is no number, or has no gradient."""
     values: dict[str, Value] = {"name": title_word(seen.spec), "loss": display_number(seen.loss)}
     if seen.broken:
@@ -223,7 +223,7 @@ def _on_faults(seen: Seen) -> list[Remark]:
     return [] if seen.is_felt else [Remark("no_gradient", values)]
 
 
-def _on_labels(seen: Seen) -> list[Remark]:
+def _on_labels(seen: RemarkFacts) -> list[Remark]:
     if outside := _labels_outside(seen):
         return [outside]
     if seen.pairs < 2:
@@ -234,7 +234,7 @@ def _on_labels(seen: Seen) -> list[Remark]:
     return [Remark("labels_equal" if is_still else "labels_equal_felt")]
 
 
-def _labels_outside(seen: Seen) -> Remark | None:
+def _labels_outside(seen: RemarkFacts) -> Remark | None:
     """Remark on labels outside the range of a loss that does not convert them."""
     spec, labels = seen.spec, seen.labels
     if spec.label_ends is None or labels is None or "labels" not in spec.reads.values():
@@ -262,7 +262,7 @@ def _alone(e: Exploration) -> int:
     return alone if alone + e.places.anchors == len(e.batch.classes) else 0
 
 
-def _on_classes(seen: Seen) -> list[Remark]:
+def _on_classes(seen: RemarkFacts) -> list[Remark]:
     if not seen.alone:
         return []
     if not seen.anchors:
@@ -270,9 +270,9 @@ def _on_classes(seen: Seen) -> list[Remark]:
     return [Remark("alone", {"count": seen.alone, "total": seen.alone + seen.anchors})]
 
 
-def _on_collapse(seen: Seen) -> list[Remark]:
+def _on_collapse(seen: RemarkFacts) -> list[Remark]:
     level = seen.collapse
-    if seen.pairs > 1 and seen.spread <= COLLAPSED:
+    if seen.pairs > 1 and seen.spread <= MAX_COLLAPSED_SPREAD:
         at_it = level is not None and math.isclose(seen.loss, level, rel_tol=0.05)
         key = "collapsed" if at_it and seen.together else "alike"
         return [Remark(key, {"spread": short(seen.spread)})]
@@ -281,7 +281,7 @@ def _on_collapse(seen: Seen) -> list[Remark]:
     return [_above_collapse(seen, level)]
 
 
-def _above_collapse(seen: Seen, level: float) -> Remark:
+def _above_collapse(seen: RemarkFacts, level: float) -> Remark:
     """Remark on the loss with these parameters; another scale may change the result."""
     values: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
     values["collapse"] = short(level)
@@ -308,14 +308,14 @@ def _spread(e: Exploration, among_all: bool) -> float:
     loss that ranks many candidates, those `among_all` sentences."""
     spread = float(e.batch.scores.max() - e.batch.scores.min())
     vectors = e.batch.vectors
-    if not among_all or spread > COLLAPSED or vectors is None or len(vectors) < 2:
+    if not among_all or spread > MAX_COLLAPSED_SPREAD or vectors is None or len(vectors) < 2:
         return spread
     every = cosine_matrix(vectors, vectors)
     others = every[~torch.eye(len(every), dtype=torch.bool, device=every.device)]
     return float(others.max() - others.min())
 
 
-def _on_same_text(seen: Seen) -> list[Remark]:
+def _on_same_text(seen: RemarkFacts) -> list[Remark]:
     """Remark on negatives with the text of their query or of its own key, and their weight: for
     each part of a sum, and on the minimum that they cause together."""
     called = titles_in(seen.spec)
@@ -352,7 +352,7 @@ def _largest_margin(e: Exploration) -> float:
     return max((float(one.abs().max()) for one in margins if one.numel()), default=0.0)
 
 
-def _on_reach(seen: Seen) -> list[Remark]:
+def _on_reach(seen: RemarkFacts) -> list[Remark]:
     """Remark on a margin beyond the range of unit vectors, or of cosines for a teacher's."""
     if not seen.floor or seen.floor < 0:
         return []
@@ -366,7 +366,7 @@ def _on_reach(seen: Seen) -> list[Remark]:
     return [Remark("margin_beyond", {**values, "margin": margin, "reach": reach})]
 
 
-def _on_suspects(seen: Seen) -> list[Remark]:
+def _on_suspects(seen: RemarkFacts) -> list[Remark]:
     """Remark on more pairs that strongly contradict their labels than noise would explain."""
     usual = seen.usual
     # Where the encoder does not know the language, similarities are no witnesses.
@@ -377,7 +377,7 @@ def _on_suspects(seen: Seen) -> list[Remark]:
     return [Remark("suspects", values | share)]
 
 
-def _on_order(seen: Seen) -> list[Remark]:
+def _on_order(seen: RemarkFacts) -> list[Remark]:
     if seen.looks_for:
         every = 1 < seen.anchors == seen.found
         return [Remark(f"all_{seen.looks_for}", {"count": seen.anchors})] if every else []
@@ -387,7 +387,7 @@ def _on_order(seen: Seen) -> list[Remark]:
     return []
 
 
-def _on_terms(seen: Seen) -> list[Remark]:
+def _on_terms(seen: RemarkFacts) -> list[Remark]:
     """Remark on a handful of terms with nearly all the weight, except for losses with other terms,
     or where this holds for every batch."""
     if isinstance(seen.spec.form, Largest) or seen.beside:
@@ -402,7 +402,7 @@ def _on_terms(seen: Seen) -> list[Remark]:
     return [Remark("few_terms", values)]
 
 
-def _on_gradient(seen: Seen) -> list[Remark]:
+def _on_gradient(seen: RemarkFacts) -> list[Remark]:
     low, high = GRADIENT_BAND
     norm = seen.gradient_norm
     if not seen.banded or norm == 0 or low <= norm <= high:
@@ -422,7 +422,7 @@ def suggested_scale(batch: Batch) -> tuple[float, float] | None:
     spread = float(batch.scores.std(correction=0))
     if not spread > 0 or not math.isfinite(spread):
         return None
-    return ALPHA[0] / spread, ALPHA[1] / spread
+    return SUGGESTED_ALPHAS[0] / spread, SUGGESTED_ALPHAS[1] / spread
 
 
 def statistics(batch: Batch) -> Statistics:

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
-from lossprism.explorer.core.label_requirements import refused
+from lossprism.explorer.core.label_requirements import labels_needed
 from lossprism.explorer.core.loss_lookup import not_registered
-from lossprism.explorer.core.own_loss import own_loss, renew
+from lossprism.explorer.core.own_loss import own_loss, reload_if_changed
 from lossprism.explorer.core.parameter_values import checked
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.core.scenario_encoders import Models, find_models
@@ -77,13 +77,13 @@ def resolve(scenario: Scenario, strict: bool = False) -> Resolved:
 
 def check_labels(pairs: Pairs, spec: LossSpec) -> None:
     """Raise Problem if the loss needs labels and the pairs have none."""
-    if not pairs.labelled and (reason := refused(spec)):
+    if not pairs.labelled and (reason := labels_needed(spec)):
         raise reason
 
 
 def spec_for(scenario: Scenario) -> LossSpec:
     """Return the chosen loss in the chosen convention; a user's loss is reloaded."""
-    renew(scenario.loss)
+    reload_if_changed(scenario.loss)
     return registered(scenario)
 
 

@@ -21,25 +21,25 @@ from torch import Tensor
 
 from lossprism.explorer.core.function_source import source_of
 from lossprism.explorer.core.specialised_source import (
-    Called,
-    Joined,
-    Meaning,
+    ArgumentValue,
+    BoundFunction,
+    JoinedRules,
     Source,
     Test,
     arguments_of,
     names_in,
-    shortened,
+    specialised_source,
 )
 from lossprism.explorer.runtime.python_parsing import parsed
-from lossprism.losses.combined.combined_loss_spec import chosen as options_of
-from lossprism.losses.combined.combined_loss_spec import handed, parts_of, with_definitions
-from lossprism.losses.composed_definitions import Rules, chosen
+from lossprism.losses.combined.combined_loss_spec import part_inputs, parts_of, with_definitions
+from lossprism.losses.combined.combined_loss_spec import part_values as options_of
+from lossprism.losses.composed_definitions import Rules, chosen_definition
 from lossprism.losses.spec import Part
 
 # Sets of answers, of which a definition has a few.
 CACHED_FUNCTIONS = 1024
 ANNOTATIONS = "from __future__ import annotations\n"
-_PLACE = "<specialised "
+_FILE_NAME_START = "<specialised "
 _serial = itertools.count(1)
 
 
@@ -51,14 +51,14 @@ def definition_at(
     if parts := parts_of(definition):
         off = frozenset(name for name, value in arguments.items() if value is None)
         return _sum_of(definition, tuple(_part_at(part, arguments) for part in parts), off)
-    variant, called = chosen(definition, arguments)
+    variant, called = chosen_definition(definition, arguments)
     if _is_ours(variant):  # around it stands at most what makes the mask, which the batch has made
         variant = inspect.unwrap(variant)
     return specialised(variant, {**arguments, **called})
 
 
 def _part_at(part: Part, arguments: Mapping[str, Any]) -> Callable[..., Tensor]:
-    options = {**handed(part, arguments, {}), **options_of(part, arguments)}
+    options = {**part_inputs(part, arguments, {}), **options_of(part, arguments)}
     return definition_at(part.spec.definition, options)
 
 
@@ -90,23 +90,23 @@ def specialised(
         return function
     known = {**source.defaults, **arguments}
     answers = tuple(_answer(test, known) for test in source.tests)
-    meanings = ((name, _meaning(known.get(name))) for name in source.folded)
+    meanings = ((name, _argument_value(known.get(name))) for name in source.folded)
     return _with_answers(function, answers, tuple((n, m) for n, m in meanings if m is not None))
 
 
-def _meaning(value: object) -> Meaning | None:
+def _argument_value(value: object) -> ArgumentValue | None:
     if isinstance(value, tuple | str):
         return value
     return _rule(value) if callable(value) else None
 
 
-def _rule(value: Any, *, within: bool = False) -> Called | Joined:
+def _rule(value: Any, *, within: bool = False) -> BoundFunction | JoinedRules:
     if isinstance(value, Rules):
         rules = tuple(_rule(rule, within=True) for rule in value.rules)
-        return rules[0] if len(rules) == 1 else Joined(value.operator, rules)
+        return rules[0] if len(rules) == 1 else JoinedRules(value.operator, rules)
     if isinstance(value, functools.partial):
-        return Called(value.func, tuple(value.keywords), within)
-    return Called(value, (), within)
+        return BoundFunction(value.func, tuple(value.keywords), within)
+    return BoundFunction(value, (), within)
 
 
 def accepted(function: Callable[..., object], arguments: Mapping[str, object]) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def accepted(function: Callable[..., object], arguments: Mapping[str, object]) -
 def is_specialised(function: Callable[..., object]) -> bool:
     """Return whether `specialised` wrote this function, so that no file has its source."""
     code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename.startswith(_PLACE)
+    return code is not None and code.co_filename.startswith(_FILE_NAME_START)
 
 
 @functools.cache
@@ -156,11 +156,11 @@ def _source_of(function: Callable[..., Tensor]) -> Source | None:
     return Source(text, tree, defaults, tests, folded) if tests or folded else None
 
 
-_LOSSES = "lossprism.losses."
+_LOSSES_PACKAGE = "lossprism.losses."
 
 
 def _is_ours(function: object) -> TypeGuard[FunctionType]:
-    return isinstance(function, FunctionType) and function.__module__.startswith(_LOSSES)
+    return isinstance(function, FunctionType) and function.__module__.startswith(_LOSSES_PACKAGE)
 
 
 def _picks(function: FunctionType, call: ast.Call) -> bool:
@@ -200,16 +200,16 @@ def _answer(test: Test, known: Mapping[str, object]) -> bool | None:
 def _with_answers(
     function: Callable[..., Tensor],
     answers: tuple[bool | None, ...],
-    meanings: tuple[tuple[str, Meaning], ...],
+    meanings: tuple[tuple[str, ArgumentValue], ...],
 ) -> Callable[..., Tensor]:
     source = _source_of(function)
     assert source is not None
     assert isinstance(function, FunctionType)
     by_test = {test.tree: answer for test, answer in zip(source.tests, answers, strict=True)}
-    text = shortened(source, by_test, dict(meanings), function.__globals__)
+    text = specialised_source(source, by_test, dict(meanings), function.__globals__)
     if text == source.text:
         return function
-    place = f"{_PLACE}{function.__name__} {next(_serial)}>"
+    place = f"{_FILE_NAME_START}{function.__name__} {next(_serial)}>"
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     tree = parsed(ANNOTATIONS + text)
     ast.increment_lineno(tree, -1)

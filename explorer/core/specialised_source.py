@@ -44,7 +44,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Called:
+class BoundFunction:
     """A function of the definition's module, and the settings bound to it."""
 
     function: Callable[..., Any]
@@ -53,21 +53,21 @@ class Called:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedRules:
     """Rules joined by an operator."""
 
     operator: str
-    rules: tuple[Called | Joined, ...]
+    rules: tuple[BoundFunction | JoinedRules, ...]
 
 
 # What an argument stands for: a function, rules, or constants to pick by.
-Meaning = Called | Joined | tuple[str, ...] | str
+ArgumentValue = BoundFunction | JoinedRules | tuple[str, ...] | str
 
 
-def shortened(
+def specialised_source(
     source: Source,
     answers: Mapping[ast.expr, bool | None],
-    meanings: Mapping[str, Meaning],
+    meanings: Mapping[str, ArgumentValue],
     known: Mapping[str, Any],
 ) -> str:
     """Return the shortened source of a function.
@@ -110,7 +110,7 @@ class _Writer:
         self,
         source: Source,
         answers: Mapping[ast.expr, bool | None],
-        meanings: Mapping[str, Meaning],
+        meanings: Mapping[str, ArgumentValue],
         known: Mapping[str, Any],
     ) -> None:
         self._source, self._answers = source, answers
@@ -129,7 +129,7 @@ class _Writer:
 
     def written(self) -> str:
         tree = self._source.tree
-        kept = _read_later(list(self._statements(tree.body)))
+        kept = _without_unused_assignments(list(self._statements(tree.body)))
         body = "\n".join(kept)
         return f"{self._signature(body)}\n{textwrap.indent(body, '    ')}\n"
 
@@ -142,7 +142,7 @@ class _Writer:
                 case ast.Assert(test=test) if self._decided(test):
                     pass
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp() as choice) if (
-                    (other := self._left_as_it_is(choice))
+                    (other := self._unchanged_name(choice))
                     and self._stored[name] == 1
                     and name not in self._own
                 ):
@@ -164,7 +164,7 @@ class _Writer:
                 return None if None in answers else not ends
         return self._answers.get(test)
 
-    def _left_as_it_is(self, choice: ast.IfExp) -> str | None:
+    def _unchanged_name(self, choice: ast.IfExp) -> str | None:
         """Return the name x of a decided `x if test else f(x)` that yields x: an option that is
         off."""
         taken = self._decided(choice.test)
@@ -182,7 +182,7 @@ class _Writer:
         whole = (statement.lineno, 0, statement.end_lineno or 0, statement.end_col_offset or 0)
         text = textwrap.dedent(self._rewritten(statement, whole))
         if isinstance(statement, ast.Assign) and len(text) + 4 > LINE_LENGTH:
-            text = _broken(text)
+            text = _wrapped_assignment(text)
         return "\n".join([*comments, text])
 
     def _rewritten(self, tree: ast.AST, span: tuple[int, int, int, int]) -> str:
@@ -200,14 +200,14 @@ class _Writer:
         edits, left = [], [(tree, tree)]
         while left:
             node, parent = left.pop()
-            text = self._instead(node, parent) if isinstance(node, ast.expr) else None
+            text = self._replacement(node, parent) if isinstance(node, ast.expr) else None
             if isinstance(node, ast.expr) and text is not None:
                 edits.append((node, text))
             else:
                 left += [(child, node) for child in ast.iter_child_nodes(node)]
         return sorted(edits, key=lambda edit: _span(edit[0]))
 
-    def _instead(self, node: ast.expr, parent: ast.AST) -> str | None:
+    def _replacement(self, node: ast.expr, parent: ast.AST) -> str | None:
         """Return the replacement of an expression inside another; None to keep it."""
         match node:
             case ast.IfExp(test=test) if (taken := self._decided(test)) is not None:
@@ -219,7 +219,7 @@ class _Writer:
                 alone = isinstance(parent, ast.Assign)
                 text = self._applied(self._meanings[name], node, inline=alone)
                 operand = isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Attribute)
-                joined = isinstance(self._meanings[name], Joined)
+                joined = isinstance(self._meanings[name], JoinedRules)
                 return f"({text})" if joined and operand else text
             case ast.Call(
                 func=ast.Name(id=name), args=[ast.Name(id=by), ast.Tuple(elts=values)]
@@ -235,17 +235,17 @@ class _Writer:
                 return self._rewritten(picked, _span(picked))
         return None
 
-    def _applied(self, meaning: Meaning, call: ast.Call, *, inline: bool) -> str:
+    def _applied(self, meaning: ArgumentValue, call: ast.Call, *, inline: bool) -> str:
         """Return a call of an argument's function with its bound settings; if `inline`, the
         expression that a one-line rule returns."""
-        if isinstance(meaning, Joined):
+        if isinstance(meaning, JoinedRules):
             texts = (self._applied(one, call, inline=inline) for one in meaning.rules)
             inner = (
-                f"({text})" if isinstance(one, Joined) else text
+                f"({text})" if isinstance(one, JoinedRules) else text
                 for one, text in zip(meaning.rules, texts, strict=True)
             )
             return f" {meaning.operator} ".join(inner)
-        assert isinstance(meaning, Called)
+        assert isinstance(meaning, BoundFunction)
         function = meaning.function
         texts = [self._rewritten(one, _span(one)) for one in call.args]
         beside = {k.arg: self._rewritten(k.value, _span(k.value)) for k in call.keywords}
@@ -325,7 +325,7 @@ class _Writer:
         return f"{argument.arg}{of_type or ''}{equals}{self._between(*_span(default))}"
 
 
-def _broken(text: str) -> str:
+def _wrapped_assignment(text: str) -> str:
     """Break a long assignment, one argument or operand a line."""
     (statement,) = parsed(text).body
     assert isinstance(statement, ast.Assign)
@@ -353,7 +353,7 @@ def _span(node: ast.expr) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def _read_later(statements: Sequence[str]) -> list[str]:
+def _without_unused_assignments(statements: Sequence[str]) -> list[str]:
     """Drop assignments to names that no later statement reads."""
     kept: list[str] = []
     read: set[str] = set()

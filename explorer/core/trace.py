@@ -156,7 +156,7 @@ def trace(
         listing=recorder.listings.text,
         first_line=source_of(watched).first_line,
         gradients=tuple(found.get(id(tensor)) for tensor in wrt),
-        beside=bool(through) and _leads_past(recorder.node, loss.grad_fn),
+        beside=bool(through) and _bypasses(recorder.node, loss.grad_fn),
     )
 
 
@@ -203,7 +203,7 @@ class _Recorder:
     def on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         if self._expected and frame.f_code is self._expected[0][1]:
             label, _ = self._expected.pop(0)
-            watch = _Watch(self, frame, label)
+            watch = _FrameWatcher(self, frame, label)
             changes = list(watch.changes(frame))
             (self.steps if label else self.inputs).extend(changes)
             return watch.on_line
@@ -225,7 +225,7 @@ class _Recorder:
     def has_seen(self, value: Tensor) -> bool:
         return any(value is tensor for tensor, _ in self._seen.values())
 
-    def step(self, watch: _Watch, name: str, value: Tensor) -> Step:
+    def step(self, watch: _FrameWatcher, name: str, value: Tensor) -> Step:
         line, source = self.listings.statement(watch.code, watch.line)
         step = Step(name, line, source, value.detach().clone(), part=watch.label)
         if value.requires_grad:
@@ -239,7 +239,7 @@ class _Recorder:
         self._seen = {}
 
 
-class _Watch:
+class _FrameWatcher:
     """A traced frame: of the loss, or of its part with this `label`."""
 
     def __init__(self, recorder: _Recorder, frame: FrameType, label: str) -> None:
@@ -278,7 +278,7 @@ class _Watch:
                 self._recorder.steps.append(self._recorder.step(self, name, value))
 
 
-def _leads_past(node: Any, start: Any) -> bool:
+def _bypasses(node: Any, start: Any) -> bool:
     """Return whether a path from `start` down the graph reaches a leaf without passing `node`."""
     seen, left = {None, node}, [start]
     while left:

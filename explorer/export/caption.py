@@ -17,7 +17,7 @@ from lossprism.losses.labels import COSINES, UNIT
 
 
 @dataclass(frozen=True)
-class Legend:
+class FigureText:
     """Text above and below a figure: the title of the loss, its formula in LaTeX ("" for none), and
     the sentences of the caption."""
 
@@ -26,11 +26,11 @@ class Legend:
     caption: list[str]
 
 
-def legend_of(exploration: Exploration, language: str = "en", origin: str = "") -> Legend:
+def figure_text_of(exploration: Exploration, language: str = "en", origin: str = "") -> FigureText:
     """Return the text around an exploration's figures; `origin` as for `caption`."""
     e = exploration
     formula = e.spec.formula_at(**e.parameters) or ""
-    return Legend(title_of(e, language), formula, caption(e, language, origin))
+    return FigureText(title_of(e, language), formula, caption(e, language, origin))
 
 
 def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:

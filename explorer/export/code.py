@@ -30,7 +30,7 @@ from lossprism.explorer.export.sentence_transformers_loss_for_exploration import
 )
 from lossprism.explorer.export.standalone_source import written_out
 from lossprism.explorer.export.template import render
-from lossprism.explorer.export.trainer_program import Rows, trained_step, written
+from lossprism.explorer.export.trainer_program import Rows, literal_rows, step_program
 from lossprism.explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.batch_inputs import READABLE
@@ -40,14 +40,14 @@ from lossprism.losses.combined.combined_loss_spec import (
     parts_of,
     source_of,
 )
-from lossprism.losses.combined.vector_queue import KEPT, present
+from lossprism.losses.combined.vector_queue import STORED_INPUTS, current_rows
 from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
-UNMOVED = 1e-11
-PAIRS = "pairs.csv"
+MAX_LOSS_CHANGE = 1e-11
+PAIRS_FILE = "pairs.csv"
 IMPORT_LOSSES = "from lossprism.losses import LOSSES"
-READER = """\
+CSV_READER = """\
 def read(name: str) -> Tensor:
     rows = (Path(__file__).resolve().parent / name).read_text().split()
     return torch.tensor([[float(cell) for cell in row.split(",")] for row in rows])
@@ -64,7 +64,7 @@ class Code:
     beside: Mapping[str, str]
 
 
-def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
+def standalone_code(exploration: Exploration, *, from_files: bool | None = None) -> Code:
     """Return Python that computes the same loss with torch alone, and prints it.
 
     `from_files` selects numbers in files; None: if there are many.
@@ -74,7 +74,7 @@ def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
     """
     spec = exploration.spec
     if spec.parts:
-        return _sum_alone(exploration, from_files)
+        return _standalone_sum(exploration, from_files)
     try:
         out = written_out(exploration.definition)
     except LookupError as error:
@@ -85,7 +85,7 @@ def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
     )
 
 
-def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
+def _standalone_sum(exploration: Exploration, from_files: bool | None) -> Code:
     """Return the definitions of the parts, followed by the sum."""
     definition = exploration.definition
     parts, helpers = parts_of(definition), helpers_of(parts_of(definition))
@@ -98,12 +98,12 @@ def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
     return _program(exploration, from_files, out.imports, source, identifier_of(parts), definition)
 
 
-def with_package(exploration: Exploration, *, from_files: bool | None = None) -> Code:
+def package_code(exploration: Exploration, *, from_files: bool | None = None) -> Code:
     """Return the same with the package `losses`; a user's own loss, in no package, is written
     out."""
     spec, convention = exploration.spec, exploration.scenario.convention
     if not is_ours(spec):
-        return alone(exploration, from_files=from_files)
+        return standalone_code(exploration, from_files=from_files)
     if spec.parts:
         call = f'total = LOSSES["{spec.name}"].function'
         return _program(exploration, from_files, [IMPORT_LOSSES], call, "total")
@@ -117,7 +117,7 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
     return _program(exploration, from_files, loaded, call, "definition")
 
 
-def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
+def library_code(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """Return the same with sentence-transformers, None if that library has no such loss."""
     in_library = equivalent_of(exploration)
     if in_library is None:
@@ -128,7 +128,7 @@ def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> C
     return _rendered(exploration, [loaded], "", inputs, body, library="sentence-transformers")
 
 
-def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
+def module_code(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """Return the same with the package `losses`, as an `nn.Module` that holds the parameters; None
     for a user's own loss, and for a convention with its own definition.
 
@@ -142,21 +142,23 @@ def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Co
     prototypes = [e.batch.read("prototypes", e.batch.vectors, e.batch.scores) for _ in learnt]
     shape = [str(size) for one in prototypes if one is not None for size in one.shape]
     settings = [*shape, *stated(spec, e.parameters)]
-    body = _folded(f'module = loss_module("{spec.name}")({", ".join(settings)})')
+    body = _wrapped_at_blanks(f'module = loss_module("{spec.name}")({", ".join(settings)})')
     body += [f"module.prototypes.data = {name}" for name in learnt]
     arguments = {name: name for name in inputs.names if name not in learnt}
     if queued := [part for part in spec.parts if part.length]:
         if len(queued) > 1 or not trains_as_one(spec):
             return None  # another loss reads what stands in the queue, too
         rows = [name for name in arguments if name in QUEUED_ROWS]
-        keys = e.batch.read(KEPT[queued[0].spec.name][0], e.batch.vectors, e.batch.scores)
-        here = present(0 if keys is None else len(keys), number(e.parameters[queued[0].length]))
+        keys = e.batch.read(STORED_INPUTS[queued[0].spec.name][0], e.batch.vectors, e.batch.scores)
+        here = current_rows(
+            0 if keys is None else len(keys), number(e.parameters[queued[0].length])
+        )
         before = ", ".join(f"{name}={name}{f'[{here}:]' * (name in rows)}" for name in arguments)
         body.append("# What stands in the queue came with an earlier batch.")
-        body += _folded(f"module({before})")
+        body += _wrapped_at_blanks(f"module({before})")
         arguments |= {name: f"{name}[:{here}]" for name in rows}
     called = ", ".join(f"{name}={what}" for name, what in arguments.items())
-    body += _folded(f"loss = module({called})")
+    body += _wrapped_at_blanks(f"loss = module({called})")
     return _rendered(e, ["from lossprism.losses.modules import loss_module"], "", inputs, body)
 
 
@@ -164,37 +166,37 @@ def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Co
 QUEUED_ROWS = ("queries", "keys", "query_texts", "key_texts", "embeddings", "classes")
 
 
-def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
+def trainer_code(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """Return a step of sentence-transformers' trainer with this loss on this batch; None if it
     needs more than pairs (`explorer.export.trainer_program`)."""
     many = len(exploration.batch) > WRITTEN_PAIRS
     apart = many if from_files is None else from_files
-    step = trained_step(exploration, _from_pairs if apart else written)
+    step = step_program(exploration, _from_pairs if apart else literal_rows)
     if step is None:
         return None
     rows = zip(*step.columns.values(), strict=True)
-    return Code(step.text, {PAIRS: _texts_and_numbers([step.columns, *rows])} if apart else {})
+    return Code(step.text, {PAIRS_FILE: _texts_and_numbers([step.columns, *rows])} if apart else {})
 
 
 def _from_pairs(columns: Mapping[str, Sequence[object]]) -> Rows:
     """Return the lines that read the columns from the file of pairs."""
     lines = [
         "here = Path(__file__).resolve().parent",
-        f'with (here / "{PAIRS}").open(encoding="utf-8", newline="") as file:',
+        f'with (here / "{PAIRS_FILE}").open(encoding="utf-8", newline="") as file:',
         "    rows = list(csv.DictReader(file))",
     ]
     read = ['{**row, "label": float(row["label"])}' if "label" in columns else "row"]
     lines.append(f"examples = Dataset.from_list([{read[0]} for row in rows])")
-    return Rows(lines, ("import csv", "from pathlib import Path"), _reads([PAIRS]))
+    return Rows(lines, ("import csv", "from pathlib import Path"), _reads_comment([PAIRS_FILE]))
 
 
 # What can be packed, by its name.
 KINDS = {
-    "alone": alone,
-    "package": with_package,
-    "module": as_module,
-    "twin": equivalent,
-    "trainer": for_trainer,
+    "alone": standalone_code,
+    "package": package_code,
+    "module": module_code,
+    "twin": library_code,
+    "trainer": trainer_code,
 }
 
 
@@ -230,7 +232,7 @@ def _program(
     arguments = [f"{name}={name}" for name in inputs.names]
     arguments += stated(e.spec, parameters)
     return _rendered(
-        e, imports, source, inputs, _folded(f"loss = {called}({', '.join(arguments)})")
+        e, imports, source, inputs, _wrapped_at_blanks(f"loss = {called}({', '.join(arguments)})")
     )
 
 
@@ -248,7 +250,7 @@ def _rendered(
         loss=e.loss,
         package=any(line.startswith("from lossprism.losses") for line in imports),
         library=library,
-        reads=textwrap.fill(_reads(inputs.files), 100, subsequent_indent="# "),
+        reads=textwrap.fill(_reads_comment(inputs.files), 100, subsequent_indent="# "),
         imports=sorted({*imports, *inputs.imports} - {"import torch"}),
         source=source,
         body="\n".join([*inputs.lines, *body]),
@@ -256,7 +258,7 @@ def _rendered(
     return Code(text, inputs.files)
 
 
-def _reads(files: Iterable[str]) -> str:
+def _reads_comment(files: Iterable[str]) -> str:
     named = ", ".join(files)
     return f"# Reads {named} from beside it." if named else ""
 
@@ -304,16 +306,16 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
     pairs = e.batch.pairs
     columns = [pairs.first, pairs.second, *(_in_file(tensors[name]) for name in of_pairs)]
     head = ["sentence1", "sentence2", *of_pairs]
-    files = {PAIRS: _texts_and_numbers([head, *zip(*columns, strict=True)])}
+    files = {PAIRS_FILE: _texts_and_numbers([head, *zip(*columns, strict=True)])}
     others = {name: tensor for name, tensor in tensors.items() if name not in of_pairs}
     lines, imports = [], ["from pathlib import Path"]
     if others:
-        lines += READER.splitlines()
+        lines += CSV_READER.splitlines()
         imports.append("from torch import Tensor")
     if of_pairs:
         imports.append("import csv")
         lines += [
-            f'pairs = Path(__file__).resolve().parent / "{PAIRS}"',
+            f'pairs = Path(__file__).resolve().parent / "{PAIRS_FILE}"',
             'with pairs.open(encoding="utf-8", newline="") as file:',
             "    rows = list(csv.DictReader(file))",
         ]
@@ -347,7 +349,7 @@ def _digits_needed(e: Exploration, read: Mapping[str, Tensor | None]) -> int:
             for name, tensor in read.items()
         }
         loss = float(e.definition(**accepted(e.definition, {**e.given, **rounded, **e.parameters})))
-        if abs(loss - e.loss) <= UNMOVED * abs(e.loss):
+        if abs(loss - e.loss) <= MAX_LOSS_CHANGE * abs(e.loss):
             return digits
     return 17
 
@@ -363,12 +365,12 @@ def _written(name: str, tensor: Tensor, digits: int) -> list[str]:
     """Return the lines that write a vector or a matrix out."""
     values = _rounded(tensor, digits).tolist()
     if tensor.ndim == 1:
-        return _folded(f"{name} = torch.tensor({values!r})")
-    rows = [line for row in values for line in _folded(f"        {row!r},")]
+        return _wrapped_at_blanks(f"{name} = torch.tensor({values!r})")
+    rows = [line for row in values for line in _wrapped_at_blanks(f"        {row!r},")]
     return [f"{name} = torch.tensor(", "    [", *rows, "    ]", ")"]
 
 
-def _folded(line: str) -> list[str]:
+def _wrapped_at_blanks(line: str) -> list[str]:
     """Break a long line of numbers and names at blanks inside its brackets."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     wide = textwrap.TextWrapper(

@@ -124,16 +124,16 @@ def pairs_csv(exploration: Exploration) -> str:
         "projected_gradient": exploration.pair_gradient if exploration.is_projected else None,
         "score_gradient": exploration.score_gradient,
     }
-    felt = {head: values.tolist() for head, values in columns.items() if values is not None}
+    gradients = {head: values.tolist() for head, values in columns.items() if values is not None}
     body = [
         [
             number,
             *_pair_cells(exploration, pair),
-            *(_known(values[pair]) for values in felt.values()),
+            *(_known(values[pair]) for values in gradients.values()),
         ]
         for pair, number in enumerate(pair_numbers(exploration))
     ]
-    return csv_text([*PAIR_HEADS, *felt], body)
+    return csv_text([*PAIR_HEADS, *gradients], body)
 
 
 def _known(value: float) -> object:

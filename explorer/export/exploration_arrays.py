@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
 from lossprism.losses.batch_inputs import READABLE
-from lossprism.losses.combined.combined_loss_spec import chosen
+from lossprism.losses.combined.combined_loss_spec import part_values
 from lossprism.losses.symbols import ParameterValue
 
 
@@ -64,7 +64,7 @@ def one_step(exploration: Exploration, step: int | None) -> data.Looked:
     chosen = _chosen_step(exploration, steps, step)
     return data.Looked(
         figures=_figures(exploration),
-        steps=[_described(exploration, one) for one in steps],
+        steps=[_step_data(exploration, one) for one in steps],
         inputs=len(exploration.trace.inputs),
         chosen=chosen,
         shown=_shown(exploration, Layout(exploration), steps, chosen),
@@ -95,7 +95,7 @@ def _pairs(e: Exploration) -> data.PairArrays:
     return data.PairArrays(
         score=packed(e.batch.scores),
         gradient=packed(e.pair_gradient),
-        score_gradient=_beside(e),
+        score_gradient=_separate_score_gradient(e),
         positive=packed(e.batch.positive, torch.uint8),
     )
 
@@ -116,7 +116,7 @@ def _parts(e: Exploration) -> data.Parts | None:
 
 def _part(e: Exploration, seen: PartSeen, number: int) -> data.PartSeen:
     part, weights = seen.part, seen.weights
-    formula = part.spec.formula_at(**chosen(part, e.parameters))
+    formula = part.spec.formula_at(**part_values(part, e.parameters))
     return as_answer(
         data.PartSeen,
         seen,
@@ -130,7 +130,7 @@ def _part(e: Exploration, seen: PartSeen, number: int) -> data.PartSeen:
     )
 
 
-def _beside(e: Exploration) -> str | None:
+def _separate_score_gradient(e: Exploration) -> str | None:
     """Return ∂L/∂s of each pair, if it differs from the gradient of a pair."""
     return None if not e.is_projected or e.score_gradient is None else packed(e.score_gradient)
 
@@ -199,7 +199,7 @@ def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
 
 def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[data.Step]:
     """Describe each step, with a thumbnail unless it is a number."""
-    described = [_described(e, step) for step in steps]
+    described = [_step_data(e, step) for step in steps]
     sheets = {}
     for place, step in enumerate(steps):
         if step.value.ndim and step.value.numel():
@@ -210,7 +210,7 @@ def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[data.Step]
     return described
 
 
-def _described(e: Exploration, step: Step) -> data.Step:
+def _step_data(e: Exploration, step: Step) -> data.Step:
     symbol = e.spec.symbols.get(step.name, Symbol(""))
     of = next((part for part in e.spec.parts if step.part == part.label), None)
     return data.Step(
@@ -288,7 +288,7 @@ def _facets(e: Exploration, layout: Layout, step: Step) -> dict[str, Tensor]:
     }
 
 
-def stop_of(e: Exploration, value: float) -> data.LeverStop:
+def lever_stop(e: Exploration, value: float) -> data.LeverStop:
     """Return what is drawn of an exploration while its lever, now at `value`, moves."""
     steps = e.trace.tensors
     step = steps[_chosen_step(e, steps, e.scenario.view.step)]
@@ -335,14 +335,14 @@ def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
     number."""
     grid = layout.grid(step)
 
-    def display_number(axis: str, length: int) -> Tensor:
+    def shown_items(axis: str, length: int) -> Tensor:
         order = layout.permutation(axis, length)
         return (torch.arange(length) if order is None else order.cpu())[:SHOWN_ROWS]
 
-    columns = display_number(grid.columns, grid.shape[1])[None, :]
+    columns = shown_items(grid.columns, grid.shape[1])[None, :]
     if step.value.ndim < 2:
         return {"r": columns} if step.value.ndim else {}
-    rows = display_number(grid.rows, grid.shape[0])[:, None]
+    rows = shown_items(grid.rows, grid.shape[0])[:, None]
     if step.value.ndim == 2:
         return {"r": rows, "c": columns}
     height = step.value.shape[-2]  # levels are stacked

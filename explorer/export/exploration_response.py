@@ -15,7 +15,7 @@ from lossprism.explorer.core.remarks import remarks, speaks_another_language, su
 from lossprism.explorer.core.resolved_scenario import Resolved
 from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.export.exploration_array_types import BatchData, LeverStop, Picture
-from lossprism.explorer.export.exploration_arrays import describe_batch, picture, stop_of
+from lossprism.explorer.export.exploration_arrays import describe_batch, lever_stop, picture
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.response_types import Sparse, is_number
@@ -100,7 +100,7 @@ def stop_of_scenario(
         return None
     exploration, value = explore(resolved, seen), resolved.parameters[parameter]
     assert is_number(value)  # a lever's
-    return stop_of(exploration, value)
+    return lever_stop(exploration, value)
 
 
 def _batch_of(resolved: Resolved, name: str, batch: Batch | None) -> Batch | None:

@@ -32,10 +32,10 @@ from lossprism.explorer.runtime.number_format import display_number, percent
 SCRIPT = Path(__file__).resolve().with_name("interactive_figure.js")
 STYLE = Path(__file__).resolve().with_name("interactive_figure.css")
 # Up to this size cells are areas, with numbers where there is room; an image is smaller.
-MOST_RECTANGLES = 16
+RECTANGLES = 16
 # Beyond so many rows or columns values have three digits; beyond `MAX_RECTANGLES` only those of the
 # facet in view are in the file, and rows are found by number.
-MANY, DIGITS, DIGITS_OF_MANY = 32, 4, 3
+MANY_ROWS, DIGITS, DIGITS_OF_MANY = 32, 4, 3
 # Of the dimensions of vectors: 384 in a row, and none means anything alone.
 DIGITS_OF_DIMENSIONS, STEPS_OF_DIMENSIONS = 2, 100
 FACETS = ("value", "weight", "gradient")
@@ -47,9 +47,7 @@ def interactive_figure(
 ) -> str:
     """Return the step and facet that `scenario.view` chooses, as an HTML document."""
     matrix_picture, pen = picture(exploration), Pen.of(language=language, dark=dark)
-    drawn = matrix_figure(
-        exploration, most_rectangles=MOST_RECTANGLES, language=language, dark=dark
-    )
+    drawn = matrix_figure(exploration, most_rectangles=RECTANGLES, language=language, dark=dark)
     body, shown = f'<div id="figure">{with_fonts(drawn)}</div>', matrix_picture.shown
     if (
         matrix_picture.steps[matrix_picture.chosen].value is not None
@@ -91,7 +89,7 @@ def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict
     for facet in (first, *([] if is_large else others)):
         shown_scenario = replace(e.scenario, view=replace(e.scenario.view, facet=facet))
         cells = cells_of(replace(e, scenario=shown_scenario), shown, pen.palette)
-        digits = DIGITS if max(shown.rows, shown.columns) <= MANY else DIGITS_OF_MANY
+        digits = DIGITS if max(shown.rows, shown.columns) <= MANY_ROWS else DIGITS_OF_MANY
         if is_large and shown.column_axis.name.endswith("dimension"):
             written = _words(_rounded(cells), pen, DIGITS_OF_DIMENSIONS, about="≈ ")
         else:

@@ -21,7 +21,7 @@ UNSORTED = ("", "index", "dimension", "level", "class", "list", "candidate", "li
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class Grid:
     """A step's value laid out in rows and columns, and the items of its axes."""
 
     value: Tensor
@@ -35,7 +35,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _CachedLayout:
     """Cached layout by axis and length: the permutation of its places, the pair and the sentence
     behind each, and these as lists."""
 
@@ -45,9 +45,9 @@ class _Laid:
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
-def _laid_out(batch: Batch, order: str) -> _Laid:
+def _cached_layout(batch: Batch, order: str) -> _CachedLayout:
     """Return the cache of a batch in this order, for its next picture."""
-    return _Laid()
+    return _CachedLayout()
 
 
 class Layout:
@@ -58,23 +58,23 @@ class Layout:
         self.batch = exploration.batch
         self.order = exploration.scenario.view.order
         self._axes: dict[tuple[str, torch.Size], tuple[str, ...]] = {}
-        self._own, self._of_batch = _Laid(), _laid_out(self.batch, self.order)
+        self._own, self._of_batch = _CachedLayout(), _cached_layout(self.batch, self.order)
 
-    def _laid(self, axis: str) -> _Laid:
+    def _cache_of(self, axis: str) -> _CachedLayout:
         """Return the layout of this axis; a step tells whose triplets it has."""
         return self._own if axis == "triplet" else self._of_batch
 
-    def grid(self, step: Step) -> Sheet:
+    def grid(self, step: Step) -> Grid:
         """Return a step as a matrix: a vector is one row, leading dimensions are stacked."""
         value = step.value
         axes = self.axes(step)
         if value.ndim < 2:
-            return Sheet(value.reshape(1, -1), "", axes[0] if axes else "")
+            return Grid(value.reshape(1, -1), "", axes[0] if axes else "")
         rows = axes[-2]
         if value.ndim > 2:
             stacked = "_".join(axes[-3:-1])
             rows = stacked if stacked in ROWS_OF_SEVERAL else "level_pair"
-        return Sheet(value.reshape(-1, value.shape[-1]), rows, axes[-1])
+        return Grid(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:
         """Return the axis names that the loss's symbol declares, else guess them from the
@@ -97,7 +97,7 @@ class Layout:
 
     def items(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
         """Return pair and sentence behind each row or column, −1 for none; on the CPU."""
-        key, known = (axis, length), self._laid(axis).items
+        key, known = (axis, length), self._cache_of(axis).items
         if key not in known:
             pairs, sentences = self._behind(axis, length)
             known[key] = pairs.cpu(), sentences.cpu()
@@ -106,7 +106,7 @@ class Layout:
     def _plain_items(self, axis: str, length: int) -> tuple[list[int], list[int]]:
         """Return the items as lists, for single places: reading each off a tensor takes
         microseconds."""
-        key, known = (axis, length), self._laid(axis).listed
+        key, known = (axis, length), self._cache_of(axis).listed
         if key not in known:
             pairs, sentences = self.items(axis, length)
             known[key] = pairs.tolist(), sentences.tolist()
@@ -138,7 +138,7 @@ class Layout:
 
     def permutation(self, axis: str, length: int) -> Tensor | None:
         """Return the item at each place; None for entry order."""
-        key, known = (axis, length), self._laid(axis).permutations
+        key, known = (axis, length), self._cache_of(axis).permutations
         if key not in known:
             known[key] = self._sorted(axis, length)
         return known[key]
@@ -160,7 +160,7 @@ class Layout:
         first = self.batch.scores[pairs].argsort(stable=True)
         return first[by[pairs][first].argsort(stable=True)]
 
-    def arranged(self, grid: Sheet, matrix: Tensor) -> Tensor:
+    def arranged(self, grid: Grid, matrix: Tensor) -> Tensor:
         rows = self.permutation(grid.rows, matrix.shape[0])
         columns = self.permutation(grid.columns, matrix.shape[1])
         matrix = matrix if rows is None else matrix.index_select(0, rows)

@@ -10,20 +10,20 @@ from torch.nn.functional import adaptive_avg_pool2d
 from lossprism.explorer.export.exploration_array_types import Thumbnail
 from lossprism.explorer.runtime.array_serialization import packed
 
-THUMBNAIL = 56
-STACKED = 256 * 256  # cells of a matrix that is drawn together with others
+MAX_SIDE = 56
+MAX_STACKED_CELLS = 256 * 256  # cells of a matrix that is drawn together with others
 MASKED, NOT_A_NUMBER = 255, 254
 
 
-def thumbnails(matrices: Sequence[tuple[Tensor, bool]], most: int = THUMBNAIL) -> list[Thumbnail]:
+def thumbnails(matrices: Sequence[tuple[Tensor, bool]], most: int = MAX_SIDE) -> list[Thumbnail]:
     """Return each matrix, signed or not, as at most `most` × `most` bytes: 0..253 from `low` to
     `high`, 254 NaN, 255 masked. Small ones of one shape are drawn in one go."""
-    alike: dict[object, list[int]] = {}
+    by_shape: dict[object, list[int]] = {}
     for place, (matrix, _) in enumerate(matrices):
-        small = matrix.numel() <= STACKED
-        alike.setdefault(matrix.shape if small else place, []).append(place)
+        small = matrix.numel() <= MAX_STACKED_CELLS
+        by_shape.setdefault(matrix.shape if small else place, []).append(place)
     drawn: dict[int, Thumbnail] = {}
-    for places in alike.values():
+    for places in by_shape.values():
         stack = torch.stack([matrices[place][0].float() for place in places])
         for place, (shades, low, high) in zip(
             places, _shaded(stack, [matrices[place][1] for place in places], most), strict=True
@@ -63,9 +63,9 @@ def _shaded(stack: Tensor, signed: list[bool], most: int) -> list[tuple[Tensor, 
     ).T[:, :, None, None]
     shades = (stack - low).div_(span).mul_(253).round_().clamp_(0, 253)
     if absent is not None:
-        _, present, spoilt = absent
+        _, present, not_numbers = absent
         shades = shades.where(present, MASKED)
-        shades = shades if spoilt is None else shades.masked_fill_(spoilt, NOT_A_NUMBER)
+        shades = shades if not_numbers is None else shades.masked_fill_(not_numbers, NOT_A_NUMBER)
     bytes_ = shades.to("cpu", torch.uint8)
     return [(one, *range_) for one, range_ in zip(bytes_, ranges, strict=True)]
 
@@ -77,20 +77,20 @@ def _absent_of(
     cells; and, if any is `broken`, those that are no numbers. A cell of several averages the
     present ones; one that is no number makes it broken."""
     present = stack != -math.inf
-    spoilt = stack.isnan() | stack.isposinf() if broken else None
-    if spoilt is not None:
-        present &= ~spoilt
+    not_numbers = stack.isnan() | stack.isposinf() if broken else None
+    if not_numbers is not None:
+        present &= ~not_numbers
     stack = stack.where(present, 0)
     if size != stack.shape[1:]:
         share = stack.new_ones(len(stack), *size)
         share[masked] = adaptive_avg_pool2d(present[masked].float(), size)
         present = share > 0
-        if spoilt is not None:
-            spoilt = adaptive_avg_pool2d(spoilt.float(), size) > 0
-            present &= ~spoilt
+        if not_numbers is not None:
+            not_numbers = adaptive_avg_pool2d(not_numbers.float(), size) > 0
+            present &= ~not_numbers
         stack = adaptive_avg_pool2d(stack, size) / share.clamp_min(1e-9)
         stack = stack.where(present, 0)
-    return stack, present, spoilt
+    return stack, present, not_numbers
 
 
 def value_range(values: Tensor, signed: bool) -> tuple[float, float]:

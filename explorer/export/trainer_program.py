@@ -23,20 +23,20 @@ from lossprism.explorer.sources.encoders import is_trainable
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
 from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
 
-WIDE = 96
+LINE_LETTERS = 96
 
 
 @dataclass(frozen=True)
-class Step:
+class StepProgram:
     """The program's text, and the columns of its pairs by name."""
 
     text: str
     columns: Mapping[str, Sequence[object]]
 
 
-def trained_step(
+def step_program(
     e: Exploration, read: Callable[[Mapping[str, Sequence[object]]], Rows]
-) -> Step | None:
+) -> StepProgram | None:
     """Return a step of the trainer on the scenario's batch, or None if it needs more than pairs:
     for rows without sentences, for vectors of a model that the trainer cannot load, or for a loss
     that learns from a teacher or from classes of single texts.
@@ -48,15 +48,15 @@ def trained_step(
     model = data.cross_encoder or data.encoder
     reads_other = not data.cross_encoder and encoder_of(data) != data.encoder
     apart = {"prototypes", "pair_logits", "targets"} & reads or spec.reads_teacher
-    lies_there = spec.reads_guide and e.batch.guide is not None and not data.guide
-    if lies_there:  # a trainer asks a guide by its name
+    has_guide_vectors = spec.reads_guide and e.batch.guide is not None and not data.guide
+    if has_guide_vectors:  # a trainer asks a guide by its name
         return None
     if reads_other or not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
         return None
     if not is_trainable(model) or (data.cross_encoder and not spec.reads_scores_only):
         return None
     guide = data.guide if spec.reads_guide and is_trainable(data.guide) else ""
-    program = _wrapped(e) or _adapted(e, guide)
+    program = _library_wrapper(e) or _adapter_loss(e, guide)
     pairs = e.batch.pairs if program.labelled else e.batch.pairs.at(e.batch.positives.tolist())
     columns: dict[str, Sequence[object]] = {"sentence1": pairs.first, "sentence2": pairs.second}
     columns |= {"label": e.batch.labels.tolist()} if program.labelled else {}
@@ -86,7 +86,7 @@ def trained_step(
         made="\n".join(program.lines),
         batch=len(columns["sentence1"]),
     )
-    return Step(text, columns)
+    return StepProgram(text, columns)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def python_name(model: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Made:
+class _LossLines:
     """The import of the loss, the lines that assign `loss`, and whether it gets the labels; else
     every pair is a positive to it, and it gets the positives."""
 
@@ -114,7 +114,7 @@ class _Made:
     labelled: bool = True
 
 
-def _wrapped(e: Exploration) -> _Made | None:
+def _library_wrapper(e: Exploration) -> _LossLines | None:
     """Return the library's wrapper around its own loss; None if the library has no such loss, or
     would read these pairs differently."""
     if e.scenario.data.cross_encoder or (on_prefixes := inside_prefixes(e)) is None:
@@ -133,10 +133,10 @@ def _wrapped(e: Exploration) -> _Made | None:
         f"    model, inner, matryoshka_dims={lengths}, matryoshka_weights={weights}",
         ")",
     ]
-    return _Made(f"from {where} import MatryoshkaLoss, {inner.imports}", wrapped, labelled)
+    return _LossLines(f"from {where} import MatryoshkaLoss, {inner.imports}", wrapped, labelled)
 
 
-def _adapted(e: Exploration, guide: str) -> _Made:
+def _adapter_loss(e: Exploration, guide: str) -> _LossLines:
     """Return the loss of `losses.sentence_transformers`, under the scenario's rules."""
     spec, rules = e.spec, e.batch.rules
     arguments: dict[str, object] = {}
@@ -154,10 +154,10 @@ def _adapted(e: Exploration, guide: str) -> _Made:
         *(f"    {one}," for one in stated(spec, e.parameters)),
         ")",
     ]
-    return _Made("from lossprism.losses.sentence_transformers import training_loss", lines)
+    return _LossLines("from lossprism.losses.sentence_transformers import training_loss", lines)
 
 
-def written(columns: Mapping[str, Sequence[object]]) -> Rows:
+def literal_rows(columns: Mapping[str, Sequence[object]]) -> Rows:
     """Return the columns as literals."""
     lines = ["examples = Dataset.from_dict(", "    {"]
     for name, values in columns.items():
@@ -172,4 +172,4 @@ def _listed(values: Iterable[object]) -> list[str]:
         return [f"            {text!r}," for text in values]
     text = ", ".join(map(repr, values))
     indent = " " * 12
-    return textwrap.wrap(f"{text},", WIDE, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(f"{text},", LINE_LETTERS, initial_indent=indent, subsequent_indent=indent)

@@ -220,7 +220,9 @@ def _norms(batch: Batch, products: Tensor | None, gradients: dict[str, Tensor]) 
 
 def _products(batch: Batch) -> Tensor:
     """⟨∂cos_i/∂V, ∂cos_j/∂V⟩ of every two pairs over the vectors of all sentences, [N, N]."""
-    sides = list(zip((batch.first, batch.second), pair_gradients.rises(batch), strict=True))
+    sides = list(
+        zip((batch.first, batch.second), pair_gradients.cosine_gradients(batch), strict=True)
+    )
     products = batch.labels.new_zeros(len(batch), len(batch))
     for places, rise in sides:
         for others, along in sides:

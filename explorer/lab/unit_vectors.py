@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lossprism.losses.geometry import SHORTEST
+from lossprism.losses.geometry import MIN_LENGTH
 
 
 def directions(vectors: np.ndarray) -> np.ndarray:
@@ -12,5 +12,5 @@ def directions(vectors: np.ndarray) -> np.ndarray:
     """
     squares = np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64)
     exact = np.promote_types(vectors.dtype, np.float32)
-    lengths = np.maximum(np.sqrt(squares), SHORTEST).astype(exact)
+    lengths = np.maximum(np.sqrt(squares), MIN_LENGTH).astype(exact)
     return (vectors / lengths[:, None]).astype(np.float32, copy=False)

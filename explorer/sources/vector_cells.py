@@ -143,10 +143,10 @@ def _checked(vector: np.ndarray, numbers: Sequence | np.ndarray, column: str) ->
 def has_direction(vector: np.ndarray) -> bool:
     """True if a vector is long enough to have a direction, from which cosines are made."""
     from lossprism.losses.geometry import (
-        SHORTEST,  # with torch, which other examples and files do without
+        MIN_LENGTH,  # with torch, which other examples and files do without
     )
 
-    return bool(np.linalg.norm(vector.astype(np.float64)) >= SHORTEST)
+    return bool(np.linalg.norm(vector.astype(np.float64)) >= MIN_LENGTH)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:

@@ -20,7 +20,7 @@ from fastapi.routing import APIRoute
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import loss_called
-from lossprism.explorer.core.own_loss import add_own_loss, serve_on
+from lossprism.explorer.core.own_loss import add_own_loss, set_page_host
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.core.scenario_encoders import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
@@ -265,7 +265,7 @@ def open_page(
     if the port is taken.
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
-    serve_on(host)
+    set_page_host(host)
     allow_folder(default_root())  # also to links: the models in it were trained here
     if deployment_policy().uses_worker_processes:
         prepare_for_strangers()

@@ -38,7 +38,7 @@ from lossprism.losses.query_groups import at
 from lossprism.losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 from lossprism.losses.symbols import loss_symbol
 
-WIDTH = 100
+LINE_LENGTH = 100
 LEAST_WEIGHT, MAX_WEIGHT = 0.001, 1000.0
 # What a reading of a loss on pair scores is made of where the vectors are cut.
 _SCORES_OF = ("first", "second")
@@ -144,7 +144,7 @@ def source_of(
         lines.append("    )")
     total = " + ".join(" * ".join(filter(None, (p.weight, _value(p)))) for p in parts)
     whole = f"    loss = {total}"
-    if len(whole) > WIDTH:
+    if len(whole) > LINE_LENGTH:
         whole = f"    loss = (\n        {total.replace(' + ', f'{chr(10)}        + ')}\n    )"
     return "\n".join([*lines, whole, "    return loss", ""])
 
@@ -374,7 +374,7 @@ def _names(expression: str, known: Mapping[str, str]) -> str:
 # ---- Its reference values -----------------------------------------------------------------------
 
 
-def handed(
+def part_inputs(
     part: Part, tensors: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
 ) -> dict[str, Tensor | None]:
     """Return a part's inputs among those of the whole, by the part's own names; None for missing
@@ -384,7 +384,7 @@ def handed(
     return {name: eval(what, {}, scope) for name, what in part.given.items()}
 
 
-def chosen(part: Part, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def part_values(part: Part, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part's own parameters among those of the whole."""
     return {name: parameters[known] for name, known in part.parameters.items()}
 
@@ -401,9 +401,11 @@ def _reference_value(
     ) -> float | None:
         total, bounded = 0.0, False
         for part in parts:
-            known = {n: v for n, v in handed(part, tensors, parameters).items() if v is not None}
+            known = {
+                n: v for n, v in part_inputs(part, tensors, parameters).items() if v is not None
+            }
             found = of(part.spec.scored_as(score))
-            value = found and found(known, **chosen(part, parameters))
+            value = found and found(known, **part_values(part, parameters))
             if value is None:
                 return None
             bounded |= isinstance(value, Bound)

@@ -49,13 +49,13 @@ NOTES: Mapping[str, str] = {
     ),
 }
 # What has a row for each key of theirs, and is laid behind the next batch.
-KEPT: Mapping[str, tuple[str, ...]] = {
+STORED_INPUTS: Mapping[str, tuple[str, ...]] = {
     "info_nce": ("keys", "key_texts"),
     "supcon": ("embeddings", "classes"),
 }
 
 
-def present(count: int, length: float) -> int:
+def current_rows(count: int, length: float) -> int:
     """Return the number of rows, of so many, that are of the batch itself: at least one."""
     return max(count - int(length), min(count, 1))
 
@@ -70,12 +70,12 @@ def current(rows: Tensor | None, keys: Tensor, length: float) -> Tensor | None:
     >>> current(torch.tensor([5, 6, 7]), torch.eye(3), 2)
     tensor([5])
     """
-    return None if rows is None else rows[: present(len(keys), length)]
+    return None if rows is None else rows[: current_rows(len(keys), length)]
 
 
 def earlier(keys: Tensor, length: float) -> Tensor:
     """Return the last `length` of the keys, detached."""
-    return keys[present(len(keys), length) :].detach()
+    return keys[current_rows(len(keys), length) :].detach()
 
 
 def with_earlier(keys: Tensor | None, others: Tensor | None, length: float) -> Tensor | None:
@@ -91,7 +91,7 @@ def without_owner(keys: Tensor, owners: Tensor | None, length: float) -> Tensor 
     a query from an earlier batch."""
     if owners is None:
         return None
-    asking = present(len(keys), length)
+    asking = current_rows(len(keys), length)
     queued = owners.new_full((len(keys) - asking,), -1)
     return torch.cat((queued, owners.masked_fill(owners >= asking, -1)))
 
@@ -144,7 +144,9 @@ def _resize(queue: Earlier, saved: Mapping[str, Tensor], prefix: str, *_: object
     queue.hold({name: torch.empty_like(one) for name, one in tensors.items()})
 
 
-def behind(rows: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], int]:
+def append_stored(
+    rows: Mapping[str, Tensor], kept: Mapping[str, Tensor]
+) -> tuple[dict[str, Tensor], int]:
     """Append the stored rows to each input, and return their number: 0 if other arrays are
     stored."""
     if kept.keys() != rows.keys():
@@ -198,10 +200,10 @@ class Queues(nn.Module):
     ) -> tuple[dict[str, Tensor], dict[str, Any]]:
         joined, settled = dict(tensors), dict(settings)
         for (part, _), kept in zip(self.queued_parts, queued, strict=True):
-            rows, settled[part.length] = behind(_rows_of(part, tensors), kept)
+            rows, settled[part.length] = append_stored(_rows_of(part, tensors), kept)
             joined |= rows
         return joined, settled
 
 
 def _rows_of(part: Part, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensors[name] for name in KEPT[part.spec.name] if name in tensors}
+    return {name: tensors[name] for name in STORED_INPUTS[part.spec.name] if name in tensors}

@@ -16,7 +16,7 @@ from torch import Tensor
 from lossprism.losses.duplicate_text_masks import Absent
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
 from lossprism.losses.kernels.stable_functions import exp_, flush_
-from lossprism.losses.kernels.tiled_losses import SAFE, Logits, height, multiply, part_of
+from lossprism.losses.kernels.tiled_losses import MAX_UNSHIFTED, Logits, height, multiply, part_of
 
 # Of the gaps log Σⱼ exp(sᵢⱼ) − ownᵢ and the rows they are of: what each costs, and its slope.
 Shape = Callable[[Tensor, slice], tuple[Tensor, Tensor]]
@@ -141,7 +141,7 @@ def over_blocks(
         factors = []
         for place in softmaxes:
             cells, level = tile[:, place], part_of(own, span)
-            if largest > SAFE:
+            if largest > MAX_UNSHIFTED:
                 most = cells.amax(dim=1).clamp_min_(torch.finfo(cells.dtype).min)
                 cells.sub_(most[:, None])
                 level = level - most
@@ -160,7 +160,7 @@ def over_blocks(
             multiply(weights, columns, pulled, 0)
             part_of(gradient[block.rows], span).addcmul_(pulled, by_row)
             moved = part_of(rows, span) * by_row
-            moved = (flush_(moved) if largest > SAFE else moved).to(rows.dtype)
+            moved = (flush_(moved) if largest > MAX_UNSHIFTED else moved).to(rows.dtype)
             multiply(weights.T, moved, gradient[block.columns])
     return value, pulls, by_further
 

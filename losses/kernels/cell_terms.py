@@ -11,13 +11,13 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 # From here on torch's softplus answers x itself, which is exact in float64 too.
-STRAIGHT = 40.0
+LINEAR_FROM = 40.0
 
 
 def logistic_terms(x: Tensor) -> Tensor:
     """Return log(1 + eˣ) of each cell; for x = log Σⱼ eᵗʲ it is the loss of a row with the terms
     tⱼ."""
-    return softplus(x, threshold=STRAIGHT)
+    return softplus(x, threshold=LINEAR_FROM)
 
 
 def logistic_weights_(x: Tensor) -> Tensor:

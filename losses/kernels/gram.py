@@ -9,7 +9,7 @@ from functools import reduce
 import torch
 from torch import Tensor
 
-ROWS = 256  # that are summed at a time: a sum of sums keeps more digits
+SUMMED_ROWS = 256  # that are summed at a time: a sum of sums keeps more digits
 
 
 def between_columns(vectors: Tensor) -> tuple[Tensor, Tensor]:
@@ -40,5 +40,5 @@ def across(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
 
 def _products(first: Tensor, second: Tensor) -> Tensor:
     """Return every column of the one times every column of the other, [D, D]."""
-    parts = zip(first.split(ROWS), second.split(ROWS), strict=True)
+    parts = zip(first.split(SUMMED_ROWS), second.split(SUMMED_ROWS), strict=True)
     return reduce(torch.add, [one.T @ other for one, other in parts])

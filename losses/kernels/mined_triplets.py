@@ -25,7 +25,7 @@ from lossprism.losses.kernels.stable_functions import softplus
 from lossprism.losses.kernels.tile_sizes import rows_at_once
 from lossprism.losses.torch_internals import cdist_backward
 
-TILE = 2**20  # distances at a time where whole rows are needed
+TILE_CELLS = 2**20  # distances at a time where whole rows are needed
 # Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
 MAX_POSITIVES, MAX_POSITIVES_FOR_LEAST = 32, 6
 # Up to how many rows all differences are as fast as a product, for distances that are taken all at
@@ -103,7 +103,7 @@ def lifted(
         return anchors.new_zeros(()), (torch.zeros_like(anchors), None, None, None)
     every = slice(0, len(anchors))
     parts = torch.arange(len(anchors), device=anchors.device).split(
-        rows_at_once(TILE, len(anchors), anchors)
+        rows_at_once(TILE_CELLS, len(anchors), anchors)
     )
     measure = Distances(anchors, distance, at_once=len(parts) == 1)
     measured = measure(every, every) if len(parts) == 1 else None
@@ -220,7 +220,7 @@ def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor, soft: boo
         slopes.scatter_add_(1, places, reached).sub_(active.sum(dim=1))
         return total, reached.sum(dtype=torch.float64)
 
-    some = rows_at_once(TILE, negatives.numel(), negatives)
+    some = rows_at_once(TILE_CELLS, negatives.numel(), negatives)
     if reach.shape[1] <= some:
         return *compared(reach, positives), slopes
     parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
@@ -245,7 +245,7 @@ def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -
 
 def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
     """Return for each positive the nearest negative farther than it, inf if there is none."""
-    some = rows_at_once(TILE, negatives.numel(), negatives)
+    some = rows_at_once(TILE_CELLS, negatives.numel(), negatives)
     if to_positive.shape[1] <= some:
         others, lengths = negatives[:, None, :], to_positive[:, :, None]
         return torch.where(others > lengths, others, torch.inf).min(dim=2)
@@ -287,7 +287,7 @@ def by_rows(
     offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
     total = active = gradient.new_zeros((), dtype=torch.float64)
-    at_once = rows_at_once(TILE, len(anchors), anchors)
+    at_once = rows_at_once(TILE_CELLS, len(anchors), anchors)
     for start in range(0, len(anchors), at_once):
         part = slice(start, start + at_once)
         rows, size = order[part], sizes[part, None]

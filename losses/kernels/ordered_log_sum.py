@@ -18,15 +18,15 @@ from lossprism.losses.input_checks import may_ask
 from lossprism.losses.kernels.stable_functions import log1p_sum_exp, softplus
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 
-MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
+MAX_MATRIX_ROWS = 192  # rows; up to here the N×N comparison is faster than anything clever
 # Rows, up to which all terms are faster than sums of logarithms: a GPU takes as long for a million
 # terms as for ten, and each step of a sum of logarithms waits for the one before.
-TERMS_BELOW, TERMS_BELOW_ON_A_GPU = 48, 1024
-CELLS, MAX_CELLS = 1024, 2**20  # to put labels of few values into
-SAMPLE = 4096  # labels to look at before all
-GLANCE = 16  # and before asking whether there are but two
-# Exponentials between 1/WIDEST and WIDEST have sums and products that float64 can hold.
-WIDEST = 1e130
+MAX_TERM_ROWS, MAX_TERM_ROWS_ON_GPU = 48, 1024
+MIN_CELLS, MAX_CELLS = 1024, 2**20  # to put labels of few values into
+SAMPLE_SIZE = 4096  # labels to look at before all
+FIRST_LABELS = 16  # and before asking whether there are but two
+# Exponentials up to it and down to 1/MAX_EXPONENTIAL have sums and products that float64 can hold.
+MAX_EXPONENTIAL = 1e130
 
 
 def log1p_ordered_sum_exp(
@@ -86,7 +86,7 @@ def ordered_sum(
         rows = rows + shift
     counted = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
     if not counted:
-        few = TERMS_BELOW_ON_A_GPU if labels.is_cuda else TERMS_BELOW
+        few = MAX_TERM_ROWS_ON_GPU if labels.is_cuda else MAX_TERM_ROWS
         of_any_size = _in_terms if len(labels) <= few else _in_logarithms
         counted = of_any_size(labels, rows, columns, weighted)
     value, share, falling, rising = counted
@@ -102,7 +102,7 @@ def ordered_sum_of_levels(
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """Return Σ_l weights[l] · `ordered_sum` of the scores levels[l], and its gradients."""
     counted = None
-    if may_ask(labels) and len(labels) <= MATRIX_BELOW:
+    if may_ask(labels) and len(labels) <= MAX_MATRIX_ROWS:
         rows = (levels.to(accurate(labels)) * scale).exp_()
         if _within_reach(rows):
             columns = rows.reciprocal()
@@ -141,13 +141,13 @@ def _in_numbers(
 
 def _within_reach(exponentials: Tensor) -> bool:
     least, most = exponentials.aminmax()
-    return least.item() > 1 / WIDEST and most.item() < WIDEST
+    return least.item() > 1 / MAX_EXPONENTIAL and most.item() < MAX_EXPONENTIAL
 
 
 def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tuple[Tensor, Tensor]:
     """Return for each label the sum of `rows` over lower labels, of `columns` over higher
     ones."""
-    if len(labels) <= MATRIX_BELOW:
+    if len(labels) <= MAX_MATRIX_ROWS:
         return _sums_by_matrix(labels, rows, columns, weighted)
     if not weighted and (sides := two_sides(labels, rows.dtype)):
         lower, higher = sides
@@ -246,7 +246,7 @@ def accurate(like: Tensor) -> torch.dtype:
 def two_sides(labels: Tensor, dtype: torch.dtype) -> list[Tensor] | None:
     """Return indicators [N] of the lower and of the higher of two label values, as 1 and 0; None
     for other labels, or if a first sample has one value only."""
-    seen = set(labels[:: len(labels) // GLANCE + 1].tolist())
+    seen = set(labels[:: len(labels) // FIRST_LABELS + 1].tolist())
     if len(seen) != 2:
         return None
     sides = [labels.eq(value).to(dtype) for value in sorted(seen)]
@@ -258,8 +258,10 @@ def distinct_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None
 
     None if two values fall into one of `count` cells of equal width.
     """
-    count = count or min(max(CELLS, len(labels) // 16), MAX_CELLS)
-    if len(labels) >= 8 * SAMPLE and not distinct_levels(labels[:: len(labels) // SAMPLE], count):
+    count = count or min(max(MIN_CELLS, len(labels) // 16), MAX_CELLS)
+    if len(labels) >= 8 * SAMPLE_SIZE and not distinct_levels(
+        labels[:: len(labels) // SAMPLE_SIZE], count
+    ):
         return None
     lowest, highest = labels.aminmax()
     lowest, highest = lowest.item(), highest.item()

@@ -20,9 +20,9 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.torch_internals import in_torch_func
 
 # Rows, up to which one matrix is fastest.
-LOGISTIC_BELOW, LARGEST_BELOW = 512, 288
-TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
-TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
+LOGISTIC_ROWS, LARGEST_ROWS = 512, 288
+HINGE_ROWS = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
+TILE_ROWS, TILE_TERMS = 128, 2**18  # at most so many rows, and terms, at a time
 
 Summed = tuple[Tensor, tuple[Tensor | None, ...]]
 
@@ -77,7 +77,7 @@ def _hinge(
     labels: Tensor, scores: Tensor, margin: float, eps: float, by_gap: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the loss and its gradient."""
-    if len(scores) <= max_matrix_rows(TREE_ABOVE, scores):
+    if len(scores) <= max_matrix_rows(HINGE_ROWS, scores):
         gaps = _weights(labels, scores, by_gap)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
         total = _above_zero(gaps.sum() + eps)
@@ -190,7 +190,7 @@ def logistic_sum(
     """Compute Σ w_ji log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these; w_ji = y_i
     − y_j if `by_gap`, else 1."""
     compute = (
-        _small_logistic if len(scores) <= max_matrix_rows(LOGISTIC_BELOW, scores) else _logistic
+        _small_logistic if len(scores) <= max_matrix_rows(LOGISTIC_ROWS, scores) else _logistic
     )
     chosen = {"mean": mean, "by_gap": by_gap}
     compute, dense = partial(compute, **chosen), partial(_dense_logistic, **chosen)
@@ -270,7 +270,7 @@ def _tiles(
     above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
     total = scores.new_zeros((), dtype=accurate(scores))
     pull = torch.zeros_like(scores, dtype=total.dtype)
-    rows = min(max_tile_cells(TILE_ROWS, scores), rows_at_once(TILE, size, scores))
+    rows = min(max_tile_cells(TILE_ROWS, scores), rows_at_once(TILE_TERMS, size, scores))
     for start in range(0, size, rows):
         end = min(start + rows, size)
         # Columns above some of the rows, then columns above all of them.
@@ -328,7 +328,7 @@ def largest_violation(
 
     `definition` is the same in plain torch.
     """
-    largest = _small_largest if len(scores) <= max_matrix_rows(LARGEST_BELOW, scores) else _largest
+    largest = _small_largest if len(scores) <= max_matrix_rows(LARGEST_ROWS, scores) else _largest
     return with_gradient(largest, definition, scores, labels)
 
 

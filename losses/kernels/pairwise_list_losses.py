@@ -14,8 +14,8 @@ from torch.nn.functional import logsigmoid
 from lossprism.losses.kernels.listwise_losses import Summed, number_of
 from lossprism.losses.kernels.tile_sizes import rows_at_once
 
-TILE = 2**17  # pairs at a time, about
-FAR = 1e4  # e^−FAR is 0 in every type
+TILE_PAIRS = 2**17  # pairs at a time, about
+VANISHING = 1e4  # e^−VANISHING is 0 in every type
 
 
 def lambda_loss(
@@ -43,7 +43,7 @@ def lambda_loss(
     by_pairs = scheme != "ndcg1"
     total = scaled.new_zeros((), dtype=torch.float64)
     pull = torch.empty_like(scaled) if needs_grad[0] else None
-    step = rows_at_once(TILE, width**2, scaled)
+    step = rows_at_once(TILE_PAIRS, width**2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)
         if scheme == "none":
@@ -79,7 +79,7 @@ def _lowered(scaled: Tensor, mask: Tensor | None, temperature: float = 1.0) -> T
         return scaled
     low = scaled.masked_fill(~mask, torch.inf).amin(dim=1, keepdim=True)
     low = low.masked_fill(low.isinf(), 0)
-    return torch.where(mask, scaled, low - FAR * max(1.0, temperature) * (1 + low.abs()))
+    return torch.where(mask, scaled, low - VANISHING * max(1.0, temperature) * (1 + low.abs()))
 
 
 def _gains(heights: Tensor, present: Tensor | None, k: int | None) -> Tensor:
@@ -223,7 +223,7 @@ def _by_soft_ranks(
     scaled = _lowered(scores, mask, temperature)
     total = scaled.new_zeros((), dtype=torch.float64)
     pull = torch.empty_like(scaled) if needs_grad[0] else None
-    step = rows_at_once(TILE, scores.shape[1] ** 2, scaled)
+    step = rows_at_once(TILE_PAIRS, scores.shape[1] ** 2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)
         one = scaled[part]

@@ -19,11 +19,11 @@ from lossprism.losses.input_checks import may_ask, must_be_finite, must_be_made_
 from lossprism.losses.kernels.class_label_losses import temperature_gradient
 from lossprism.losses.kernels.mined_triplets import TERMS, Distances, Rows, number_of_terms
 from lossprism.losses.kernels.stable_functions import exp_, flush_, softplus
-from lossprism.losses.kernels.tiled_losses import SAFE, Directions
+from lossprism.losses.kernels.tiled_losses import MAX_UNSHIFTED, Directions
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
-EVERYONE = slice(None)
+ALL_ROWS = slice(None)
 
 
 def softmax(
@@ -66,7 +66,7 @@ def in_batch(
 
     def compared(logits: Tensor) -> tuple[Tensor, Tensor]:
         if of_queries is not None and of_keys is not None:
-            left_out = absent_by(of_queries, of_keys, of_keys)(EVERYONE)
+            left_out = absent_by(of_queries, of_keys, of_keys)(ALL_ROWS)
             logits.masked_fill_(left_out.fill_diagonal_(False), -torch.inf)
         slopes = logits.log_softmax(dim=1)
         own = slopes.diagonal()  # a step on a diagonal takes half as long as one on places
@@ -280,7 +280,7 @@ def uniform(needs_grad: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
     """log of the mean of e^{−t d²} over all pairs of directions."""
     units, pull = unit_and_pull(embeddings)
     logits = (units @ units.T).mul_(2 * t).fill_diagonal_(-torch.inf)
-    shift = 0 if abs(2 * t) <= SAFE else logits.max()
+    shift = 0 if abs(2 * t) <= MAX_UNSHIFTED else logits.max()
     weights = (logits.sub_(shift) if isinstance(shift, Tensor) else logits).exp_()
     total = weights.sum()
     pairs = len(units) * (len(units) - 1)
@@ -307,7 +307,7 @@ def mined(
         if most == 1 or least == len(anchors):
             return nothing(needs_grad, anchors, classes, None, None, None)
     measure = Distances(anchors, distance, at_once=True)
-    distances = measure(EVERYONE, EVERYONE)
+    distances = measure(ALL_ROWS, ALL_ROWS)
     within = torch.where(alike, distances, -torch.inf).fill_diagonal_(-torch.inf)
     if mining in ("hard", "soft_hard"):
         to_positive, positives = within.max(dim=1, keepdim=True)  # the first of equals

@@ -76,3 +76,17 @@ def flush_(weights: Tensor) -> Tensor:
 def mean_of(terms: Tensor, chosen: Tensor) -> Tensor:
     """Return the mean of the `chosen` terms; 0, with gradient 0, if none is chosen."""
     return terms.masked_fill(~chosen, 0).sum() / chosen.sum().clamp_min(1)
+
+
+def effective_count(weights: Tensor) -> float:
+    """Return the exponential of the entropy of the shares of these weights, none below 0: the
+    number of equal weights with that entropy; 0 if all are 0.
+
+    >>> effective_count(torch.tensor([2.0, 2.0, 0.0]))
+    2.0
+    """
+    total = weights.sum()
+    if float(total) <= 0:
+        return 0.0
+    shares = weights / total
+    return float((-torch.special.xlogy(shares, shares).sum()).exp())

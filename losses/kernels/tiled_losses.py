@@ -29,15 +29,15 @@ from lossprism.losses.kernels.tile_sizes import rows_at_once
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.
-SAFE = 65.0
+MAX_UNSHIFTED = 65.0
 
 # Cells of a tile, which has `MIN_TILE_ROWS` rows or more: fewer would starve the matrix product.
-CELLS, MIN_TILE_ROWS = 2**22, 256
+TILE_CELLS, MIN_TILE_ROWS = 2**22, 256
 
 
 def height(rows: int, columns: int, like: Tensor) -> int:
     """Return the rows of a tile, the same for all: a low tile multiplies slowly."""
-    tiles = math.ceil(rows / max(MIN_TILE_ROWS, rows_at_once(CELLS, columns, like)))
+    tiles = math.ceil(rows / max(MIN_TILE_ROWS, rows_at_once(TILE_CELLS, columns, like)))
     return math.ceil(rows / tiles)
 
 
@@ -107,7 +107,7 @@ class Logits:
         self.rows, self.columns, self.scale = rows, columns, scale
         self.by_rows, self.by_columns = by_rows, by_columns
         self.needs_grad = by_rows is not None or by_columns is not None
-        self.bounded = largest <= SAFE
+        self.bounded = largest <= MAX_UNSHIFTED
         self.exact = torch.promote_types(rows.dtype, torch.float32)
         self.step = height(len(rows), len(columns), rows)
 

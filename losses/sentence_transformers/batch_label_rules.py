@@ -50,7 +50,7 @@ class BatchRules:
         if not -torch.inf < low < high < torch.inf:
             raise ValueError(f"label_range is {label_range}; it must be (low, high), low < high")
         if threshold is not None:
-            self._must_part(low, high, threshold, f"label_range ({low:g}, {high:g})")
+            self._check_threshold(low, high, threshold, f"label_range ({low:g}, {high:g})")
 
     @property
     def ends(self) -> Ends | None:
@@ -70,18 +70,18 @@ class BatchRules:
             ValueError: if they do not fit these labels; it names the argument to pass.
         """
         if self.label_range is None and (self.spec.by_range or self.spec.by_threshold):
-            self._look(labels)
+            self._guess_from_first_batch(labels)
         elif self.label_range and self.spec.by_range and may_ask(labels):
-            self._must_hold(labels, self.label_range, "label_range is")
+            self._check_range(labels, self.label_range, "label_range is")
         threshold, ends = self.bound, self.ends or UNIT
         return LabelRules(middle(ends) if threshold is None else threshold, ends)
 
-    def _look(self, labels: Tensor) -> None:
+    def _guess_from_first_batch(self, labels: Tensor) -> None:
         """Guess missing rules from the first batch, and check later ones against them."""
         needs_ends = self.spec.by_range or self.threshold is None
         if self._begun:
             if needs_ends and self._guessed:
-                self._must_hold(labels, self._guessed, "the first batch was read as")
+                self._check_range(labels, self._guessed, "the first batch was read as")
             return
         self._begun = True
         must_be_finite("labels", labels)
@@ -90,7 +90,7 @@ class BatchRules:
             self._guessed = label_range_of(seen, part=True)
         low, high, bound = min(seen), max(seen), self.bound
         assert bound is not None
-        self._must_part(low, high, bound, f"the first batch of {len(seen)} pairs")
+        self._check_threshold(low, high, bound, f"the first batch of {len(seen)} pairs")
         # Of labels that are 0 and 1 there is nothing to be guessed.
         parted = self.spec.by_threshold and self.threshold is None and not {*seen} <= {0.0, 1.0}
         if needs_ends and (self._guessed != UNIT or parted):
@@ -112,13 +112,13 @@ class BatchRules:
             choose = f"pass threshold=…, or {CHOOSE}, to choose"
         return f"{self.name}: {read_as} {', '.join([ends, *rules])}; {choose}"
 
-    def _must_hold(self, labels: Tensor, ends: Ends, why: str) -> None:
+    def _check_range(self, labels: Tensor, ends: Ends, why: str) -> None:
         for label in _numbers(torch.stack(labels.detach().aminmax())):
             if not holds(ends, label, label):
                 shown = f"{why} ({ends[0]:g}, {ends[1]:g})"
                 raise ValueError(f"{self.name}: a label is {label:g}, and {shown}; pass {CHOOSE}")
 
-    def _must_part(self, low: float, high: float, bound: float, where: str) -> None:
+    def _check_threshold(self, low: float, high: float, bound: float, where: str) -> None:
         """Raise for a threshold with all labels from `low` to `high` on one side."""
         positive, other = low >= bound, high < bound
         both = "sides" in self.spec.needs

@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import BatchSampler, SequentialSampler
 
 # A sampler that shows less than this share of the rows in an epoch repeats or leaves out others.
-LEAST_SEEN = 0.75
+MIN_SEEN_SHARE = 0.75
 
 
 def in_order(dataset: Sized, batch_size: int, drop_last: bool, **_: object) -> BatchSampler:
@@ -44,5 +44,5 @@ def check_epoch(trainer: Any) -> None:
     )
     if not batches or len(batches) < len(sampler):
         raise ValueError(f"{finding}; take smaller batches, or batch_sampler='batch_sampler'")
-    if seen < LEAST_SEEN * (len(rows) // size * size):
+    if seen < MIN_SEEN_SHARE * (len(rows) // size * size):
         warnings.warn(f"{finding} in an epoch", stacklevel=2)

@@ -26,7 +26,7 @@ from lossprism.losses.sentence_transformers.loss_recorder import (
 from lossprism.losses.sentence_transformers.matryoshka_wrappers import ON_LAYERS
 from lossprism.losses.sentence_transformers.step_probe import StepProbe
 
-LOGGED = "prism_"
+PREFIX = "prism_"
 
 
 class PrismCallback(TrainerCallback):
@@ -103,7 +103,7 @@ class PrismCallback(TrainerCallback):
         assert measured is not None
         assert recorded is not None
         call = recorded[1]
-        self._log({f"{LOGGED}{name}": value for name, value in measured.figures.items()}, control)
+        self._log({f"{PREFIX}{name}": value for name, value in measured.figures.items()}, control)
         if measured.loss:
             state.stateful_callbacks[CALLBACK_RECORD] = _loss_record(call, measured)
         else:

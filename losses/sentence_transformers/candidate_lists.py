@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses.batch_inputs import READABLE
-from lossprism.losses.combined.combined_loss_spec import chosen, handed
+from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.query_groups import lists_of
 from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.spec import LossSpec
@@ -231,8 +231,10 @@ def _sum_of_parts(
 ) -> Any:
     values = []
     for part in spec.parts:
-        own = {n: v for n, v in handed(part, read, settings).items() if v is not None}
-        values.append(value_within_lists(part.spec, value_of, own, chosen(part, settings), lists))
+        own = {n: v for n, v in part_inputs(part, read, settings).items() if v is not None}
+        values.append(
+            value_within_lists(part.spec, value_of, own, part_values(part, settings), lists)
+        )
     return _weighted_sum(values, [settings[p.weight] if p.weight else 1 for p in spec.parts])
 
 

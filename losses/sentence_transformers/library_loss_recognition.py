@@ -46,7 +46,7 @@ def recognised(name: str, settings: Mapping[str, object]) -> Iterator[Recognised
     """
     seen: list[Recognised] = []
     for spec, convention in _named(plain(name)):
-        settled = _settled(spec, convention, settings)
+        settled = _with_settings(spec, convention, settings)
         if settled not in seen:
             seen.append(settled)
             yield settled
@@ -71,12 +71,12 @@ def _named(class_name: str) -> tuple[tuple[LossSpec, str], ...]:
     return tuple(found)
 
 
-def _settled(spec: LossSpec, convention: str, settings: Mapping[str, object]) -> Recognised:
+def _with_settings(spec: LossSpec, convention: str, settings: Mapping[str, object]) -> Recognised:
     chosen: dict[str, ParameterValue] = {}
     similarity = "cosine"
     kinds = {one.name: one.kind for one in spec.parameters}
     for name, value in settings.items():
-        if name in kinds and (setting := _fitting(kinds[name], value)) is not None:
+        if name in kinds and (setting := _of_kind(kinds[name], value)) is not None:
             chosen[name] = setting
             continue
         if name not in _RENAMED or value is None:
@@ -94,7 +94,7 @@ def _settled(spec: LossSpec, convention: str, settings: Mapping[str, object]) ->
     return Recognised(spec, convention, chosen, similarity)
 
 
-def _fitting(kind: str, value: object) -> ParameterValue | None:
+def _of_kind(kind: str, value: object) -> ParameterValue | None:
     """Return the value if it is of the parameter's kind."""
     if kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
@@ -104,8 +104,8 @@ def _fitting(kind: str, value: object) -> ParameterValue | None:
 
 
 def _hardness(mode: str, strength: object) -> dict[str, ParameterValue]:
-    held = float(strength) if isinstance(strength, int | float) else 0.0
-    return {"hardness_on": mode.removesuffix("_negatives"), "hardness": held}
+    hardness = float(strength) if isinstance(strength, int | float) else 0.0
+    return {"hardness_on": mode.removesuffix("_negatives"), "hardness": hardness}
 
 
 def _distance(name: str) -> str:

@@ -38,12 +38,12 @@ from lossprism.losses.sentence_transformers.training_loss_base import TrainingLo
 
 # By how much our value may differ from the training's for both to be one loss: what float32, and
 # what half precision, keep of a sum.
-SAME, SAME_HALF = 1e-3, 3e-2
+TOLERANCE, HALF_TOLERANCE = 1e-3, 3e-2
 # Beyond so many rows every matrix of a loss would take longer than the step itself.
 MAX_ROWS = 2048
 
 
-class Replay(nn.Module):
+class ReplayedModel(nn.Module):
     """A stand-in for the model that returns its recorded outputs."""
 
     def __init__(self, model: nn.Module, outputs: Sequence[Tensor], crossed: bool) -> None:
@@ -85,10 +85,10 @@ def _measured(loss: nn.Module, call: TrainerCall) -> Measured:
     leaves = _leaves(call)
     if call.rows <= MAX_ROWS:
         for candidate in _candidates(loss, call.model):
-            measurement = _under(candidate, call, leaves)
+            measurement = _measure(candidate, call, leaves)
             if measurement is not None:
                 return measurement
-    plain = _replayed(_stand_in(call), call, leaves)
+    plain = _replayed(_loss_for_shape(call), call, leaves)
     examples = _detached(_read(plain, call))
     if len(examples.scores) != len(examples.labels) and len(call.columns) > 1:
         return Measured(call.number, None)
@@ -143,7 +143,7 @@ def _loss_of(name: str) -> Callable[..., TrainingLoss]:
     return TRAINING_LOSSES.get(name) or training_loss(name)
 
 
-def _stand_in(call: TrainerCall) -> TrainingLoss:
+def _loss_for_shape(call: TrainerCall) -> TrainingLoss:
     """Return a loss of ours that reads a batch of this shape; its value is not reported."""
     shapes = {(1, True): "supcon", (2, True): "cosent"}
     name = shapes.get((len(call.columns), call.labels is not None), "alignment")
@@ -159,7 +159,7 @@ def _of_batch(call: TrainerCall) -> bool:
 def _replayed(loss: TrainingLoss, call: TrainerCall, outputs: Sequence[Tensor]) -> TrainingLoss:
     """Return a copy of the loss, with its rules and weights, on a replayed model."""
     replica = copy.copy(loss)
-    modules = {**loss._modules, "model": Replay(call.model, outputs, call.crossed)}
+    modules = {**loss._modules, "model": ReplayedModel(call.model, outputs, call.crossed)}
     replica.__dict__["_modules"] = modules
     replica.gather = False
     return replica
@@ -171,7 +171,7 @@ def _read(replica: TrainingLoss, call: TrainerCall) -> Examples:
         return replica.examples(list(call.columns), call.labels, None, None)
 
 
-def _under(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) -> Measured | None:
+def _measure(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) -> Measured | None:
     """Measure under this loss if its value is the training's; else return None."""
     replica = _replayed(loss, call, leaves)
     try:
@@ -183,7 +183,7 @@ def _under(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) -> M
         value, terms = value_with_terms(replica.spec, read, settings, lists)
     except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
         return None
-    tolerance = SAME_HALF if call.half else SAME
+    tolerance = HALF_TOLERANCE if call.half else TOLERANCE
     close = {"rel_tol": tolerance, "abs_tol": tolerance * 1e-2}
     if not math.isclose(float(value.detach()), call.number, **close):
         return None
@@ -195,7 +195,7 @@ def _under(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) -> M
         fixed = {name: tensor.detach() for name, tensor in read.items()}
         collapse = reference_value(spec, "collapse", fixed, plain, lists)
         if spec.collapse is None:
-            collapse = _alike(replica, call, leaves, settings)
+            collapse = _at_collapse(replica, call, leaves, settings)
         floor = reference_value(spec, "floor", fixed, plain, lists)
     examples = _detached(examples)
     of_batch = spec.of_positives
@@ -223,7 +223,7 @@ def _score_kind(replica: TrainingLoss, call: TrainerCall) -> str:
     return "logit" if replica.spec.score in ("cosine", "dot") else replica.spec.score
 
 
-def _alike(
+def _at_collapse(
     replica: TrainingLoss,
     call: TrainerCall,
     leaves: Sequence[Tensor],

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import LossSpec
-from lossprism.losses.geometry import effective_count, unit
+from lossprism.losses.geometry import unit
+from lossprism.losses.kernels.stable_functions import effective_count
 from lossprism.losses.sentence_transformers.candidate_lists import value_within_lists
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
 
 # What the names of definitions end with.
-DEFINITION = "_definition"
+SUFFIX = "_definition"
 
 
 def value_with_terms(
@@ -39,7 +40,7 @@ def value_with_terms(
 
     def watch(frame: Any, event: str, _: object) -> None:
         # A definition may hand over to another one.
-        if event == "return" and frame.f_code.co_name.endswith(DEFINITION):
+        if event == "return" and frame.f_code.co_name.endswith(SUFFIX):
             value = frame.f_locals.get(terms)
             if isinstance(value, Tensor):
                 found_terms.append(value)

@@ -13,7 +13,7 @@ from lossprism.losses.sentence_transformers.trainer_batch import Examples
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 # What a column of text holds beside its tokens: the teacher's vector of each text [N, D].
-BESIDE = "teacher_embedding"
+VECTOR_KEY = "teacher_embedding"
 
 
 def with_vectors(
@@ -35,7 +35,7 @@ def with_vectors(
         batch = collate(rows)
         for name in rows[0]:
             if f"{name}_input_ids" in batch:
-                batch[f"{name}_{BESIDE}"] = vectors_of([row[name] for row in rows])
+                batch[f"{name}_{VECTOR_KEY}"] = vectors_of([row[name] for row in rows])
         return batch
 
     # The library's trainers ask their collator which columns are labels.
@@ -73,8 +73,8 @@ class VectorTrainingLoss(TrainingLoss):
         if not isinstance(columns[0], Mapping):  # a cross-encoder, which is refused
             return super().examples(columns, None, prompt, task)
         # The teacher first: the model writes into the columns.
-        taught = self._taught(columns)
-        columns = [{k: v for k, v in column.items() if k != BESIDE} for column in columns]
+        taught = self._teacher_vectors(columns)
+        columns = [{k: v for k, v in column.items() if k != VECTOR_KEY} for column in columns]
         plain = labels if taught else None
         sizes = sizes_of(plain, columns)
         if plain is None and len(columns) == 1:  # each text for itself
@@ -90,10 +90,10 @@ class VectorTrainingLoss(TrainingLoss):
             )
         return replace(examples, teacher_embeddings=vectors.to(examples.embeddings))
 
-    def _taught(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
+    def _teacher_vectors(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
         """Return the teacher's vectors of each column of text; none if labels must hold them."""
-        if all(BESIDE in column for column in columns):
-            return tuple(column[BESIDE] for column in columns)
+        if all(VECTOR_KEY in column for column in columns):
+            return tuple(column[VECTOR_KEY] for column in columns)
         return self.teacher.vectors(columns) if self.teacher else ()
 
     def get_config_dict(self) -> dict[str, object]:

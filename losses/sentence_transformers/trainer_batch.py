@@ -139,20 +139,20 @@ class Examples:
         return self.embeddings[self.second_rows[~self.positive]]
 
     @property
-    def _guided(self) -> Tensor:
+    def _guides(self) -> Tensor:
         return torch.cat(self.guide) if self.guide else self.embeddings.detach()
 
     @property
     def guide_queries(self) -> Tensor:
-        return self._guided[self.first_rows[self.positive]]
+        return self._guides[self.first_rows[self.positive]]
 
     @property
     def guide_keys(self) -> Tensor:
-        return self._guided[self.second_rows[self.positive]]
+        return self._guides[self.second_rows[self.positive]]
 
     @property
     def guide_negatives(self) -> Tensor | None:
-        return None if self.negatives is None else self._guided[self.second_rows[~self.positive]]
+        return None if self.negatives is None else self._guides[self.second_rows[~self.positive]]
 
     @property
     def targets(self) -> Tensor:
@@ -288,7 +288,7 @@ class Examples:
         return self.embeddings[self.second_rows[self._triplets[1]]]
 
 
-def given(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:
+def inputs_in(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:
     """Return the batch's inputs by argument name."""
     read = {name: getattr(examples, what) for name, what in reads.items() if name not in but}
     return {name: value for name, value in read.items() if value is not None}

@@ -1,7 +1,7 @@
 """The class of each loss for trainers, by name."""
 
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.combined.vector_queue import KEPT
+from lossprism.losses.combined.vector_queue import STORED_INPUTS
 from lossprism.losses.generated_classes import made_class
 from lossprism.losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
 from lossprism.losses.modules import module_name
@@ -59,7 +59,7 @@ def trains_as_one(spec: LossSpec) -> bool:
     reads = [set(part.spec.reads.values()) for part in spec.parts]
     for part in spec.parts:
         if part.length and any(
-            set(KEPT[part.spec.name]) & set(other.spec.reads.values())
+            set(STORED_INPUTS[part.spec.name]) & set(other.spec.reads.values())
             for other in spec.parts
             if other is not part
         ):

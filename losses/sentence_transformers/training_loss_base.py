@@ -31,7 +31,7 @@ from lossprism.losses.sentence_transformers.trainer_batch import (
     SIMILARITIES,
     Examples,
     at_least_single,
-    given,
+    inputs_in,
 )
 
 
@@ -113,11 +113,11 @@ class TrainingLoss(Settled):
                 f"similarity is {similarity!r}, and {type(self).__name__} reads no pair scores"
             )
         self.twins, self.similarity = twins, similarity
-        self.guide = None if guide is None else self._guided_by(guide)
+        self.guide = None if guide is None else self._guide_of(guide)
         self.settings = self._settings(settings)
         self._shared = False
 
-    def _guided_by(self, encoder: nn.Module) -> Guide:
+    def _guide_of(self, encoder: nn.Module) -> Guide:
         if not self.spec.reads_guide:
             able = ", ".join(name for name, spec in LOSSES.items() if spec.reads_guide)
             raise ValueError(f"{type(self).__name__} reads no guide; these do: {able}")
@@ -213,7 +213,7 @@ class TrainingLoss(Settled):
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
         """Return the arguments of the loss's function, without its parameters."""
-        return given(examples, self.spec.reads)
+        return inputs_in(examples, self.spec.reads)
 
     def examples(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lossprism.losses.sentence_transformers.trainer_batch import Examples, given
+from lossprism.losses.sentence_transformers.trainer_batch import Examples, inputs_in
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 
@@ -64,7 +64,7 @@ class PrototypeTrainingLoss(TrainingLoss):
                 "it needs one column of text and a class for each row, 0 … class_count − 1"
             )
         (head,) = (name for name, what in self.spec.reads.items() if what == "prototypes")
-        return {**given(examples, self.spec.reads, head), head: self.prototypes}
+        return {**inputs_in(examples, self.spec.reads, head), head: self.prototypes}
 
 
 class ClassifierTrainingLoss(TrainingLoss):
@@ -88,4 +88,4 @@ class ClassifierTrainingLoss(TrainingLoss):
             seen = torch.cat([first, second, (first - second).abs()], dim=1)
         else:
             seen = examples.scores[:, None]
-        return {**given(examples, self.spec.reads, head), head: self.classifier(seen)}
+        return {**inputs_in(examples, self.spec.reads, head), head: self.classifier(seen)}

@@ -6,7 +6,7 @@ from torch.linalg import vector_norm
 
 from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
-from lossprism.losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
+from lossprism.losses.geometry import MIN_LENGTH, centred, dot_matrix, unit, unit_and_pull
 from lossprism.losses.kernels.gram import across
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
@@ -31,7 +31,7 @@ def varying(vectors: Tensor) -> Tensor:
     """Subtract each dimension's mean; a dimension that does not vary is a constant 0, since a
     correlation has an infinite slope there."""
     moved = centred(vectors)
-    return moved.masked_fill(vector_norm(moved, dim=0) < SHORTEST, 0)
+    return moved.masked_fill(vector_norm(moved, dim=0) < MIN_LENGTH, 0)
 
 
 def barlow_twins(

@@ -77,7 +77,7 @@ def chosen():
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", FORMS)
 def test_a_training_step_is_one_graph(name, monkeypatch):
-    monkeypatch.setattr(ordered_pair_sums, "TREE_ABOVE", 200)
+    monkeypatch.setattr(ordered_pair_sums, "HINGE_ROWS", 200)
     for count in chosen()[name]:
         derived = name in WITH_KERNELS and count == MANY
         agrees_compiled(FORMS[name], count, "aot_eager" if derived else "eager")

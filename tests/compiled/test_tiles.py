@@ -18,7 +18,7 @@ GRAPHS = [
 # of the gradient that a loss has worked out on its way, whatever it is asked for.
 @pytest.mark.parametrize(("name", "parameters", "extra"), GRAPHS)
 def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
-    monkeypatch.setattr(tiled_losses, "CELLS", 1)
+    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
     monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
     vectors, rest = made(name, 7, extra)  # a whole tile and a ragged one
     encoder = torch.nn.Linear(5, 4, dtype=torch.float64)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.core.explore import CELL_BYTES, LIGHT_PAIRS
+from lossprism.explorer.core.explore import CELL_BYTES, SMALL_PAIRS
 from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
 from lossprism.explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
@@ -128,7 +128,7 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
         drawn = {"pairs": pairs, "dimension": 64, "labels": "graded"}
         return {"loss": loss, "data": {"source": "random", "random": drawn}}
 
-    def both(page: str, name: str, loss: str, pairs: int = LIGHT_PAIRS, **more: object) -> tuple:
+    def both(page: str, name: str, loss: str, pairs: int = SMALL_PAIRS, **more: object) -> tuple:
         few, many = ({"scenario": scenario(n, loss), **more} for n in (8, pairs))
         return page, name, few, many
 
@@ -159,7 +159,7 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
     for requested, bytes_a_cell in ((explored, CELL_BYTES), (varied, VARIED_BYTES)):
         assert bytes_a_cell * EXPLORED_PAIRS**2 / MIB < most
         for what in requested:
-            pairs = EXPLORED_PAIRS if what == "lifted at most" else LIGHT_PAIRS
+            pairs = EXPLORED_PAIRS if what == "lifted at most" else SMALL_PAIRS
             assert found[what] * SPARE < bytes_a_cell * pairs**2 / MIB, what
     assert SINGLY == POINTS  # Explore's holds no more at once
     assert found["sweep"] * SPARE < held_mib(MAX_PAIRS**2 * SINGLY) <= HELD_MIB < most

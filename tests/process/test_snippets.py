@@ -13,7 +13,14 @@ import pytest
 
 from lossprism.explorer.core.own_loss import add_own_loss
 from lossprism.explorer.core.scenario import Data, Rules
-from lossprism.explorer.export.code import Code, alone, as_module, equivalent, packed, with_package
+from lossprism.explorer.export.code import (
+    Code,
+    library_code,
+    module_code,
+    package_code,
+    packed,
+    standalone_code,
+)
 from lossprism.losses import LOSSES
 from tests import warm
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
@@ -63,17 +70,17 @@ def printed_by(codes, folder, without=("explorer", "losses")):
 def test_code_with_torch_alone_prints_the_loss(tmp_path):
     found = explorations()
     assert len({e.spec.name for e in found}) == len(LOSSES)
-    codes = [alone(e, from_files=place % 2 == 0) for place, e in enumerate(found)]
+    codes = [standalone_code(e, from_files=place % 2 == 0) for place, e in enumerate(found)]
     for e, code, number in zip(found, codes, printed_by(codes, tmp_path), strict=True):
         assert number == pytest.approx(e.loss, rel=1e-9, abs=1e-300), code.text
 
 
 def test_code_with_the_package_prints_the_loss(tmp_path):
     found = list(explorations())
-    codes = [with_package(e) for e in found]
+    codes = [package_code(e) for e in found]
     for loss in ("info_nce+angle", "matryoshka(info_nce)", "queue(info_nce)"):
         found.append(seen(ENGLISH, loss))
-        module = as_module(found[-1])
+        module = module_code(found[-1])
         assert module
         codes.append(module)
     printed = printed_by(codes, tmp_path, without=("explorer",))
@@ -92,7 +99,7 @@ def test_duplicates_print_the_loss(tmp_path):
     chosen += [seen(ENGLISH, "info_nce", rules=Rules(extra_negatives=False), symmetric=True)]
     prefixes = "matryoshka(info_nce)"
     chosen += [seen(ENGLISH, prefixes, rules=Rules(extra_negatives=False))]
-    pairs = [(e, code) for e in (*explorations(), *chosen) if (code := equivalent(e))]
+    pairs = [(e, code) for e in (*explorations(), *chosen) if (code := library_code(e))]
     names = {e.spec.name for e, _ in pairs}
     assert names == {
         *(
@@ -150,10 +157,10 @@ def test_code_of_typed_pairs_and_of_an_own_loss_prints_the_loss(tmp_path):
             for rows in (few, many)
             for loss in ("cosent", "info_nce", "soft")
         ]
-        codes = [alone(e) for e in found]
+        codes = [standalone_code(e) for e in found]
         for e, code, number in zip(found, codes, printed_by(codes, tmp_path), strict=True):
             assert number == pytest.approx(e.loss, rel=1e-9), code.text
-        assert with_package(found[2]) == codes[2]
+        assert package_code(found[2]) == codes[2]
         assert all("\u202e" not in code.text for code in codes)  # nothing reorders the code shown
     finally:
         del LOSSES["soft"]

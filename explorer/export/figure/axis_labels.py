@@ -8,7 +8,7 @@ from functools import cached_property
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export import exploration_array_types as data
 from lossprism.explorer.export.caption import pair_numbers
-from lossprism.explorer.export.figure.svg_elements import Pen, Style, line, miniature
+from lossprism.explorer.export.figure.svg_elements import Pen, Style, line, small_picture
 from lossprism.explorer.export.figure.text_layout import clean, clipped, width_of
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import say
@@ -19,7 +19,7 @@ MAX_NAMED = 24
 NAME_ROOM = 256.0  # for the sentences beside a row
 NUMBER_ROOM, LABEL_ROOM = 66.0, 50.0  # for its number, and for the label of its pair
 TICKS_ROOM = 58.0  # for ticks in place of names
-LEAST_TITLE = 90.0  # of the name of the rows, however few there are
+MIN_TITLE = 90.0  # of the name of the rows, however few there are
 TEXT_OF_CELL = 0.62  # the size of a name beside a cell, as a part of the cell
 PICTURE_OF_TEXT = 1.6  # the side of a picture beside a name, as a multiple of its size
 
@@ -153,7 +153,7 @@ def row_names(
     """Draw the names of the rows in a gutter by `gutter_of` with this room; else ticks."""
     faint, cell = pen.palette.faint, tall / len(axis)
     turned: Style = {"fill": faint, "anchor": "middle", "turn": -90.0, "kind": "axis"}
-    title = axis.title(max(tall, LEAST_TITLE), pen.fit(12.5))
+    title = axis.title(max(tall, MIN_TITLE), pen.fit(12.5))
     out = [pen.text(pen.margin + 10, y + tall / 2, title, size=12.5, **turned)]
     if gutter <= TICKS_ROOM:
         for mark, at, key in _spaced(axis.ticks(), cell, lambda _: pen.fit(11.5)):
@@ -171,7 +171,7 @@ def row_names(
         start = left + 24
         if picture := axis.picture(place):
             side = PICTURE_OF_TEXT * size
-            out.append(miniature(picture, start, base - size * 0.35 - side / 2, side))
+            out.append(small_picture(picture, start, base - size * 0.35 - side / 2, side))
             start += side + 4
         words = axis.fragment(place, room - (start - left - 24), pen.fit(size))
         out.append(pen.text(left + 18, base, axis.number(place), **small))

@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Unpack
 
-from lossprism.explorer.export.caption import Legend
+from lossprism.explorer.export.caption import FigureText
 from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.figure.chart_data import (
     ACROSS,
     DOWN,
-    AxisOf,
     Band,
     Chart,
     Colour,
     Panel,
+    PlotAxis,
     Trace,
 )
-from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.header_and_caption import document, header
 from lossprism.explorer.export.figure.svg_elements import Pen, Style, attributes, line, rectangle
 from lossprism.explorer.export.figure.text_layout import clean, px, width_of, wrapped
 from lossprism.explorer.runtime.number_format import display_number, percent
@@ -28,20 +28,20 @@ GAP, LINE = 18.0, 18.0
 LEFT, BELOW, RIGHT, ABOVE = 52.0, 22.0, 24.0, 8.0  # around a plot
 TICK_ROOM = 44.0  # along an axis
 AXIS_TITLE, TITLE_LINE = 11.5, 16.0  # its size, and the room of a line
-LEAST_PANEL = 240.0  # of a panel that stands beside another
+MIN_PANEL = 240.0  # of a panel that stands beside another
 
 
 def chart_figure(chart: Chart, **look: Unpack[Look]) -> str:
     """Draw the chart as SVG, with as many panels side by side as the size allows."""
     pen = Pen.of(**look)
     across = min(chart.across, len(chart.panels))
-    if pen.size.inches is not None and pen.width(0) < across * LEAST_PANEL:
+    if pen.size.inches is not None and pen.width(0) < across * MIN_PANEL:
         across = 1
     rows = [chart.panels[at : at + across] for at in range(0, len(chart.panels), across)]
     natural = max(sum(panel.wide + GAP for panel in row) for row in rows)
     width = pen.width(natural - GAP + 2 * pen.margin)
     scale = (width - 2 * pen.margin + GAP) / natural if pen.size.inches is not None else 1.0
-    parts, y = head(Legend(clean(chart.title), "", []), pen, width)
+    parts, y = header(FigureText(clean(chart.title), "", []), pen, width)
     for row in rows:
         x, below = pen.margin, y
         for panel in row:
@@ -51,7 +51,7 @@ def chart_figure(chart: Chart, **look: Unpack[Look]) -> str:
             x, below = x + wide + GAP, max(below, bottom)
         y = below + 6
     drawn, y = _legend(pen, chart.legend, y, width)
-    legend = Legend(clean(chart.title), "", [clean(sentence) for sentence in chart.caption])
+    legend = FigureText(clean(chart.title), "", [clean(sentence) for sentence in chart.caption])
     return document(legend, pen, width, parts + drawn, y)
 
 
@@ -63,7 +63,8 @@ def _panel(pen: Pen, panel: Panel, x: float, y: float, wide: float) -> tuple[lis
         y += 6 + 16 * len(lines)
     factor = wide / panel.wide
     if panel.axes is None:
-        return out + _shapes(pen, panel, x, y, factor), y + panel.tall * factor
+        out += [_shape(pen, shape, x, y, factor) for shape in panel.shapes]
+        return out, y + panel.tall * factor
     tall = max(panel.tall * min(factor, 1.0), min(panel.tall, 150.0))
     return out + _plot(pen, panel, panel.axes, (x, y, wide, tall)), y + tall
 
@@ -80,7 +81,7 @@ def _faded(colour: Colour) -> str:
 
 
 def _plot(
-    pen: Pen, panel: Panel, axes: tuple[AxisOf, AxisOf], box: tuple[float, float, float, float]
+    pen: Pen, panel: Panel, axes: tuple[PlotAxis, PlotAxis], box: tuple[float, float, float, float]
 ) -> list[str]:
     x, y, wide, tall = box
     across, up = axes
@@ -109,11 +110,11 @@ def _plot(
     return out
 
 
-def _title_lines(pen: Pen, axis: AxisOf, room: float) -> list[str]:
+def _title_lines(pen: Pen, axis: PlotAxis, room: float) -> list[str]:
     return wrapped(clean(axis.title), room, pen.fit(AXIS_TITLE)) if axis.title else []
 
 
-def _part(axis: AxisOf, value: float) -> float:
+def _share(axis: PlotAxis, value: float) -> float:
     """Return the place of a value along an axis, from 0 to 1; values beyond its ends are at
     them."""
     if axis.logarithmic:
@@ -121,7 +122,7 @@ def _part(axis: AxisOf, value: float) -> float:
     return min(max((value - axis.low) / (axis.high - axis.low), 0.0), 1.0)
 
 
-def _ticks(axis: AxisOf, most: int) -> list[tuple[float, str]]:
+def _ticks(axis: PlotAxis, most: int) -> list[tuple[float, str]]:
     """Return the places of the ticks on the axis, and their texts."""
     if axis.ticks is not None:
         return axis.ticks
@@ -140,19 +141,19 @@ def _ticks(axis: AxisOf, most: int) -> list[tuple[float, str]]:
 
 
 def _axes(
-    pen: Pen, axes: tuple[AxisOf, AxisOf], frame: tuple[float, float, float, float]
+    pen: Pen, axes: tuple[PlotAxis, PlotAxis], frame: tuple[float, float, float, float]
 ) -> list[str]:
     x, y, wide, tall = frame
     across, up = axes
     faint = pen.palette.faint
     out = []
     for value, label in _ticks(up, max(2, int(tall / 26))):
-        at = y + tall * (1 - _part(up, value))
+        at = y + tall * (1 - _share(up, value))
         out.append(line(x, at, x + wide, at, pen.palette.line))
         out.append(pen.text(x - 6, at + 4, clean(label), size=11, fill=faint, anchor="end"))
     free = -math.inf
     for value, label in _ticks(across, max(2, int(wide / TICK_ROOM))):
-        at = x + wide * _part(across, value)
+        at = x + wide * _share(across, value)
         half = width_of(label, pen.fit(11)) / 2
         if at - half >= free:
             free = at + half + 4
@@ -164,12 +165,12 @@ def _axes(
 
 
 def _band(
-    pen: Pen, band: Band, axes: tuple[AxisOf, AxisOf], frame: tuple[float, float, float, float]
+    pen: Pen, band: Band, axes: tuple[PlotAxis, PlotAxis], frame: tuple[float, float, float, float]
 ) -> str:
     x, y, wide, tall = frame
     sides = zip((band.x, band.y), axes, band.by_panel, strict=True)
     (left, right), (low, high) = (
-        sorted(end if whole else _part(axis, end) for end in ends) for ends, axis, whole in sides
+        sorted(end if whole else _share(axis, end) for end in ends) for ends, axis, whole in sides
     )
     place = x + wide * left, y + tall * (1 - high), wide * (right - left), tall * (high - low)
     return rectangle(*place, fill=_ink(pen, band.colour), opacity=_faded(band.colour))
@@ -179,14 +180,14 @@ def _trace(
     pen: Pen,
     trace: Trace,
     before: Trace | None,
-    axes: tuple[AxisOf, AxisOf],
+    axes: tuple[PlotAxis, PlotAxis],
     frame: tuple[float, float, float, float],
 ) -> list[str]:
     x, y, wide, tall = frame
     across, up = axes
 
     def place(at: float, value: float) -> tuple[float, float]:
-        return x + wide * _part(across, at), y + tall * (1 - _part(up, value))
+        return x + wide * _share(across, at), y + tall * (1 - _share(up, value))
 
     ink, faded = _ink(pen, trace.colour), _faded(trace.colour)
     points = list(zip(trace.x, trace.y, strict=True))
@@ -240,12 +241,8 @@ def _dot(x: float, y: float, radius: float, ink: str, faded: str) -> str:
 # ---- Shapes and legend ---------------------------------------------------------------------------
 
 
-def _shapes(pen: Pen, panel: Panel, x: float, y: float, factor: float) -> list[str]:
-    """Draw the shapes of a panel, moved to (x, y) and scaled; text keeps its size."""
-    return [_shape(pen, shape, x, y, factor) for shape in panel.shapes]
-
-
 def _shape(pen: Pen, shape: dict[str, str | float], x: float, y: float, factor: float) -> str:
+    """Draw a shape of a panel, moved to (x, y) and scaled; text keeps its size."""
     tag = str(shape["tag"])
 
     def moved(name: str) -> float:

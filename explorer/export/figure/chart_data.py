@@ -13,11 +13,11 @@ from lossprism.explorer.runtime.validation import finite, invalid_value, of_type
 T = TypeVar("T")
 MAX_PANELS, MAX_PARTS, MAX_POINTS = 12, 5_000, 500_000
 LETTERS = 400  # of a text
-SIDE = (10.0, 4000.0)  # pixels of a panel
+PANEL_SIDES = (10.0, 4000.0)  # pixels of a panel
 SHAPES = ("line", "rect", "circle", "text", "image")
 # The attributes of a shape that are numbers: to the right, downwards, or neither.
 ACROSS, DOWN = ("x", "x1", "x2", "cx", "width"), ("y", "y1", "y2", "cy", "height")
-PLAIN = ("r", "font-size", "font-weight", "stroke-width", "opacity", "fill-opacity")
+NUMBERS = ("r", "font-size", "font-weight", "stroke-width", "opacity", "fill-opacity")
 _PNG = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]+")
 _COLOUR = re.compile(r"(#[0-9a-f]{6})([0-9a-f]{2})?|rgba?\((\d+),\s*(\d+),\s*(\d+)[^)]*\)", re.I)
 _DASHES = {"dash": "5 3", "dot": "1.5 3", "dashdot": "9 3 2 3", "longdashdot": "9 3 2 3"}
@@ -39,7 +39,7 @@ class Colour:
 
 
 @dataclass(frozen=True)
-class AxisOf:
+class PlotAxis:
     """An axis from `low` to `high`, powers of ten if `logarithmic`; `ticks` if it names them."""
 
     low: float
@@ -83,7 +83,7 @@ class Panel:
     title: str
     wide: float
     tall: float
-    axes: tuple[AxisOf, AxisOf] | None
+    axes: tuple[PlotAxis, PlotAxis] | None
     traces: list[Trace]
     bands: list[Band]
     shapes: list[dict[str, str | float]]
@@ -119,7 +119,7 @@ def read_chart(value: object) -> Chart:
 def _panel(value: object, where: str) -> Panel:
     entries = of_type(dict)(value, where)
     wide, tall = (finite(entries.get(side), f"{where}.{side}") for side in ("wide", "tall"))
-    if not all(SIDE[0] <= side <= SIDE[1] for side in (wide, tall)):
+    if not all(PANEL_SIDES[0] <= side <= PANEL_SIDES[1] for side in (wide, tall)):
         raise invalid_value(where, f"{wide} × {tall}")
     title = _text(entries.get("title", ""), f"{where}.title")
     if "shapes" in entries:
@@ -132,7 +132,7 @@ def _panel(value: object, where: str) -> Panel:
     return Panel(title, wide, tall, (x, y), traces, bands, [])
 
 
-def _axis(value: object, where: str) -> AxisOf:
+def _axis(value: object, where: str) -> PlotAxis:
     entries = of_type(dict)(value, where)
     low, high = _numbers(entries.get("range"), f"{where}.range", 2)
     if not math.isfinite(high - low) or low >= high:
@@ -143,7 +143,7 @@ def _axis(value: object, where: str) -> AxisOf:
         places = _numbers(entries["tickvals"], f"{where}.tickvals", len(names))
         ticks = [(place, name[:LETTERS]) for place, name in zip(places, names, strict=True)]
     title = of_type(dict)(entries.get("title") or {}, f"{where}.title")
-    return AxisOf(
+    return PlotAxis(
         low,
         high,
         entries.get("type") == "log",
@@ -195,7 +195,7 @@ def _band(value: object, where: str) -> Band:
 def _shape(value: object, where: str) -> dict[str, str | float]:
     entries = of_type(dict)(value, where)
     shape: dict[str, str | float] = {"tag": one_of(SHAPES)(entries.get("tag"), f"{where}.tag")}
-    for name in (*ACROSS, *DOWN, *PLAIN):
+    for name in (*ACROSS, *DOWN, *NUMBERS):
         if name in entries:
             shape[name] = finite(entries[name], f"{where}.{name}")
     if "href" in entries:

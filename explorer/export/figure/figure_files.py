@@ -10,11 +10,11 @@ from lossprism.explorer.export.figure.appearance import Look, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_data import read_chart
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
-from lossprism.explorer.export.figure.font_files import QUOTED
+from lossprism.explorer.export.figure.font_files import MAX_QUOTED
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
-from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
@@ -42,7 +42,7 @@ def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
         return Text(f"{name}.html", "text/html", page_with(name, drawn, look_in(request)))
     content = as_pdf(drawn)
     if content.undrawn:
-        raise Problem("figure_letters", letters=content.undrawn[:QUOTED])
+        raise Problem("figure_letters", letters=content.undrawn[:MAX_QUOTED])
     return Text(f"{name}.pdf", "application/pdf", base64.b64encode(content.content).decode())
 
 
@@ -65,5 +65,5 @@ PAGE = (
     '<meta name="viewport" content="width=device-width">'
     "<style>body{{margin:0}}svg{{display:block;width:100%;height:100vh}}</style>"
 )
-MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}
+MADE_OF_SVG = {".png": as_png, ".pdf": as_pdf}
 FIGURES = {"matrix": matrix_figure, "bars": bars_figure}

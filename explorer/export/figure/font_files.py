@@ -19,7 +19,7 @@ from lossprism.explorer.locale import say
 
 KATEX = Path(__file__).resolve().parents[2] / "web" / "kit" / "vendor" / "katex" / "fonts"
 # By style: the files that come along. A system's fonts follow for every style.
-OWN = {
+BUNDLED = {
     "sans": ("IBMPlexSans-Regular.woff2",),
     "bold": ("IBMPlexSans-Bold.woff2", "IBMPlexSans-Regular.woff2"),
     "mono": ("IBMPlexMono-Regular.woff2", "IBMPlexSans-Regular.woff2"),
@@ -27,7 +27,7 @@ OWN = {
 }
 # Files of a system with its number in a collection: many signs first, then Chinese letters. Those
 # with an open licence may be part of an SVG, from which a font can be taken out again.
-OPEN = {
+OPEN_LICENCE = {
     "DejaVuSans.ttf": 0,
     "LiberationSans-Regular.ttf": 0,
     "NotoSansCJK-Regular.ttc": 2,  # simplified Chinese
@@ -35,8 +35,8 @@ OPEN = {
     "NotoSansSC-Regular.otf": 0,
     "wqy-microhei.ttc": 0,
 }
-SYSTEM = {
-    **OPEN,
+SYSTEM_FONTS = {
+    **OPEN_LICENCE,
     "arialuni.ttf": 0,
     "seguisym.ttf": 0,
     "Apple Symbols.ttf": 0,
@@ -50,8 +50,8 @@ FOLDERS = {
     "darwin": ("/System/Library/Fonts", "/Library/Fonts", "~/Library/Fonts"),
 }
 UNIX = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
-UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
-QUOTED = 20  # letters that are named
+INVISIBLE = {"Cc", "Cf", "Zl", "Zp"}
+MAX_QUOTED = 20  # letters that are named
 
 
 def gradio_fonts() -> list[Path]:
@@ -63,11 +63,11 @@ def gradio_fonts() -> list[Path]:
 
 
 @functools.cache
-def _found() -> dict[str, Path]:
-    """Return the existing files of `OWN` and `SYSTEM`."""
+def _font_paths() -> dict[str, Path]:
+    """Return the existing files of `BUNDLED` and `SYSTEM_FONTS`."""
     rooms = [os.path.expandvars(room) for room in FOLDERS.get(sys.platform, UNIX)]
     folders = [KATEX, *gradio_fonts(), *(Path(room).expanduser() for room in rooms)]
-    known = {name for names in OWN.values() for name in names} | set(SYSTEM)
+    known = {name for names in BUNDLED.values() for name in names} | set(SYSTEM_FONTS)
     files: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -80,7 +80,7 @@ def open_font(name: str) -> Any:
     """Return the font file of this name as a fontTools font."""
     from fontTools.ttLib import TTFont  # takes its time, and only a figure needs it
 
-    return TTFont(_found()[name], fontNumber=SYSTEM.get(name, 0), lazy=True)
+    return TTFont(_font_paths()[name], fontNumber=SYSTEM_FONTS.get(name, 0), lazy=True)
 
 
 @functools.cache
@@ -91,9 +91,9 @@ def _letters_in(name: str) -> frozenset[int]:
 
 def font_of(cluster: str, style: str, of_system: Iterable[str] | None = None) -> str | None:
     """Return the name of the first font for this style that has these letters: a bundled one, or
-    one `of_system` (any of `SYSTEM`); None without one."""
-    needed, others = set(map(ord, cluster)), SYSTEM if of_system is None else of_system
-    names = (name for name in (*OWN[style], *others) if name in _found())
+    one `of_system` (any of `SYSTEM_FONTS`); None without one."""
+    needed, others = set(map(ord, cluster)), SYSTEM_FONTS if of_system is None else of_system
+    names = (name for name in (*BUNDLED[style], *others) if name in _font_paths())
     return next((name for name in names if needed <= _letters_in(name)), None)
 
 
@@ -108,7 +108,7 @@ class FigureFile:
         """Return the remark on such letters, "" without any."""
         if not self.undrawn:
             return ""
-        some = self.undrawn[:QUOTED] + "…" * (len(self.undrawn) > QUOTED)
+        some = self.undrawn[:MAX_QUOTED] + "…" * (len(self.undrawn) > MAX_QUOTED)
         return say(language, "figure_text.undrawn", count=len(self.undrawn), letters=some)
 
 
@@ -123,7 +123,7 @@ class Fonts:
     def runs(self, text: str, style: str) -> Iterator[tuple[str, str]]:
         """Split the text into pieces with the name of a font for each; letters that no font has are
         dropped and noted in `undrawn`."""
-        seen = [letter for letter in text if unicodedata.category(letter) not in UNSEEN]
+        seen = [letter for letter in text if unicodedata.category(letter) not in INVISIBLE]
         piece, before = "", ""
         for cluster in _clusters(seen):
             font = self._font_of(cluster, style)
@@ -141,8 +141,8 @@ class Fonts:
     def _font_of(self, cluster: str, style: str) -> str | None:
         name = font_of(cluster, style)
         if name is not None and name not in self.added:
-            number = SYSTEM.get(name, 0)
-            self.pdf.add_font(name, fname=_found()[name], collection_font_number=number)
+            number = SYSTEM_FONTS.get(name, 0)
+            self.pdf.add_font(name, fname=_font_paths()[name], collection_font_number=number)
             self.added.add(name)
         return name
 

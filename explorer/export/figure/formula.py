@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 Element = ElementTree.Element
 LETTERS = 2000  # of a formula; ours have at most 300
-KEPT = 256  # typeset formulas
+CACHED_FORMULAS = 256  # typeset formulas
 TRIAL_SIZE = 17.0
-SMALLEST = 5.0  # of a formula that has no room: what cannot be read needs none
+MIN_SIZE = 5.0  # of a formula that has no room: what cannot be read needs none
 MATHML = "http://www.w3.org/1998/Math/MathML"
-UNITS = 100  # of an outline, to a unit of ziamath's
+OUTLINE_UNITS = 100  # of an outline, to a unit of ziamath's
 # Signs before which a minus is no difference, and before which a line may end.
 RELATIONS = frozenset("=<>≤≥≠∈∉:")
-THIN = "0.167em"  # of a product
+THIN_SPACE = "0.167em"  # of a product
 OPENING, SUMS, BARS = frozenset("([{,"), frozenset("+−±∓"), frozenset("|‖")
 _TEXT = re.compile(r"\\text\{([^{}]*)\}")
 _STEP = re.compile(r"([MLQCZ])([^MLQCZ]*)")
 # Outlines by their names in the figure, filled as formulas need them.
 _OUTLINES: dict[str, str] = {}
 # ziamath switches features of its one font while it sets a text.
-_ALONE = threading.Lock()
+_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def typeset_lines(
     line; smaller than this size only if a piece without such a place is wider."""
     latex = _translated(latex, word)
     lines = _lines(latex, size, room)
-    while (widest := max(line.width for line in lines)) > room and size > SMALLEST:
+    while (widest := max(line.width for line in lines)) > room and size > MIN_SIZE:
         size *= min(room / widest, 0.99)
         lines = _lines(latex, size, room)
     return list(lines)
@@ -89,7 +89,7 @@ def _translated(latex: str, word: Callable[[str], str]) -> str:
     return _TEXT.sub(lambda found: rf"\text{{{word(found[1])}}}", latex[:LETTERS])
 
 
-@functools.lru_cache(maxsize=KEPT)
+@functools.lru_cache(maxsize=CACHED_FORMULAS)
 def _lines(latex: str, size: float, room: float) -> tuple[Formula, ...]:
     row = _row(latex)
     whole = _as_written(latex, size) if row is None else _drawn(row, size)
@@ -143,7 +143,7 @@ def _pieces(row: list[Element], is_begun: bool) -> Iterator[list[Element]]:
         sign = element.text or ""
         relates = element.tag == "mo" and sign in RELATIONS
         sums = element.tag == "mo" and sign in SUMS and element.get("form") != "prefix"
-        spaced = element.tag == "mspace" and element.get("width") != THIN
+        spaced = element.tag == "mspace" and element.get("width") != THIN_SPACE
         if piece and (spaced or (is_begun and (relates or sums))):
             yield piece
             piece = []
@@ -152,7 +152,7 @@ def _pieces(row: list[Element], is_begun: bool) -> Iterator[list[Element]]:
     yield piece
 
 
-@functools.lru_cache(maxsize=KEPT)
+@functools.lru_cache(maxsize=CACHED_FORMULAS)
 def _row(latex: str) -> list[Element] | None:
     """Return the elements of the formula in MathML, prepared for ziamath; None for what it cannot
     set."""
@@ -177,7 +177,7 @@ def _prepared(latex: str) -> list[Element]:
             text = element.text or ""
             if not all(map(has, text)):
                 element.tag = "words"
-            if text in SUMS and element.tag == "mo" and _begins(before):
+            if text in SUMS and element.tag == "mo" and _starts_term(before):
                 element.set("form", "prefix")
             if text in BARS and element.tag == "mo":
                 element.attrib.setdefault("stretchy", "false")  # as in TeX, without \left
@@ -185,7 +185,7 @@ def _prepared(latex: str) -> list[Element]:
     return list(row)
 
 
-def _begins(before: Element | None) -> bool:
+def _starts_term(before: Element | None) -> bool:
     """Return whether a term begins behind this element."""
     return before is None or (before.tag == "mo" and (before.text or "") in RELATIONS | OPENING)
 
@@ -197,7 +197,7 @@ def _drawn(row: list[Element], size: float) -> Formula:
 
     root = ElementTree.Element("math", {"display": "block"})
     ElementTree.SubElement(root, "mrow").extend(copy.deepcopy(row))
-    with _ALONE:
+    with _LOCK:
         node = Math(root, size=size).node
     box = node.bbox
     elements = "".join(_elements(node, -box.xmin))
@@ -221,7 +221,7 @@ def _elements(node: Mnode, right: float) -> Iterator[str]:
         outline = _outline(" ".join(one.get("d", "") for one in path.iter()))
         name = f"m{zlib.crc32(outline.encode()):x}"
         _OUTLINES[name] = outline
-        scale = leaf.size / leaf.glyph.DFLT_SIZE_PT / UNITS
+        scale = leaf.size / leaf.glyph.DFLT_SIZE_PT / OUTLINE_UNITS
         place = f'x="{x / scale:.0f}" y="{y / scale:.0f}"'
         letters.setdefault(f"{scale:.5g}", []).append(f'<use href="#{name}" {place}/>')
     for scaled, uses in letters.items():
@@ -243,11 +243,11 @@ def _leaves(node: Mnode, x: float, y: float) -> Iterator[tuple[Drawable, float, 
 
 
 def _outline(d: str) -> str:
-    """Return the same path in whole, relative numbers, `UNITS` to one of `d`."""
+    """Return the same path in whole, relative numbers, `OUTLINE_UNITS` to one of `d`."""
     out = []
     here = start = (0, 0)
     for step, numbers in _STEP.findall(d):
-        flat = [round(UNITS * float(one)) for one in numbers.split()]
+        flat = [round(OUTLINE_UNITS * float(one)) for one in numbers.split()]
         points = list(zip(flat[::2], flat[1::2], strict=True))
         if step == "L" and points == [here]:
             continue

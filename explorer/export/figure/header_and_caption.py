@@ -1,8 +1,8 @@
-"""The sheet of a picture: the loss and its formula above, the caption below."""
+"""The document around a figure: the loss and its formula above, the caption below."""
 
 from xml.sax.saxutils import escape
 
-from lossprism.explorer.export.caption import Legend
+from lossprism.explorer.export.caption import FigureText
 from lossprism.explorer.export.figure.appearance import FONTS, MONO
 from lossprism.explorer.export.figure.formula import definitions_of
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
@@ -20,8 +20,8 @@ from lossprism.explorer.export.figure.text_layout import (
 FORMULA, ABOVE_FORMULA, LINE_GAP, DESCENT = 17.0, 14.0, 6.0, 4.0
 
 
-def head(
-    legend: Legend, pen: Pen, width: float, latex: str = "", step: str = ""
+def header(
+    legend: FigureText, pen: Pen, width: float, latex: str = "", step: str = ""
 ) -> tuple[list[str], float]:
     """Draw the loss with its formula, then the step; return the end."""
     if pen.picture_only:
@@ -69,7 +69,7 @@ def _formula(pen: Pen, latex: str, room: float, y: float) -> tuple[list[str], fl
     return out, bases[0], max(bases[-1], y - LINE_GAP - DESCENT)
 
 
-def document(legend: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
+def document(legend: FigureText, pen: Pen, width: float, parts: list[str], y: float) -> str:
     """Return the complete document: the drawing, with the caption below."""
     height = y + max(pen.margin - 6, 0)
     if not pen.picture_only:
@@ -78,7 +78,7 @@ def document(legend: Legend, pen: Pen, width: float, parts: list[str], y: float)
 
 
 def _with_caption(
-    legend: Legend, pen: Pen, width: float, parts: list[str], y: float
+    legend: FigureText, pen: Pen, width: float, parts: list[str], y: float
 ) -> tuple[list[str], float]:
     """Return the parts with the caption below `y`, and the total height."""
     palette = pen.palette
@@ -95,7 +95,7 @@ def _with_caption(
     return parts, y - 19 + max(pen.margin - 6, 6)
 
 
-def _document(legend: Legend, pen: Pen, width: float, height: float, parts: list[str]) -> str:
+def _document(legend: FigureText, pen: Pen, width: float, height: float, parts: list[str]) -> str:
     palette, inches = pen.palette, pen.size.inches
     colour, opacity = palette.hatch[:7], f"{int(palette.hatch[7:], 16) / 255:.2f}"
     hatch = (

@@ -9,7 +9,7 @@ import math
 from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.export.caption import Legend, legend_of, reference_values_of
+from lossprism.explorer.export.caption import FigureText, figure_text_of, reference_values_of
 from lossprism.explorer.export.exploration_array_types import Shown, Step
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.appearance import Look
@@ -25,7 +25,7 @@ from lossprism.explorer.export.figure.axis_labels import (
     row_names,
 )
 from lossprism.explorer.export.figure.cells import Cells, cells_of, drawn_cells
-from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.header_and_caption import document, header
 from lossprism.explorer.export.figure.legend import legend
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
 from lossprism.explorer.export.figure.text_layout import clean, px, width_of
@@ -33,7 +33,7 @@ from lossprism.explorer.runtime.number_format import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
 LEGEND_GAP = 20.0
-LEAST_WORDS = 70.0  # beside a row of a figure on paper; with less room it has ticks
+MIN_WORDS = 70.0  # beside a row of a figure on paper; with less room it has ticks
 
 
 def matrix_figure(
@@ -53,7 +53,7 @@ def matrix_figure(
     drawn = picture(exploration)
     shown, step = shown or drawn.shown, drawn.steps[drawn.chosen]
     pen = Pen.of(**look)
-    legend_text = legend_of(exploration, pen.language, clean(origin))
+    legend_text = figure_text_of(exploration, pen.language, clean(origin))
     if step.value is not None:
         is_loss = drawn.chosen == len(drawn.steps) - 1
         return _number_figure(exploration, legend_text, pen, step, is_loss)
@@ -66,7 +66,7 @@ def matrix_figure(
     name = shown.name
     if cells.facet != "value":
         name = f"{name} · {pen.say(cells.called)}"
-    parts, y = head(legend_text, pen, width, shown.latex, name)
+    parts, y = header(legend_text, pen, width, shown.latex, name)
     x = pen.margin + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
@@ -90,10 +90,10 @@ def matrix_figure(
     return document(legend_text, pen, width, parts, bottom + 12)
 
 
-def _number_figure(e: Exploration, legend: Legend, pen: Pen, step: Step, is_loss: bool) -> str:
+def _number_figure(e: Exploration, legend: FigureText, pen: Pen, step: Step, is_loss: bool) -> str:
     """Draw a step that is one number: large, and the loss with its reference values."""
     width = pen.width(720.0)
-    parts, y = head(legend, pen, width, step.latex, step.name)
+    parts, y = header(legend, pen, width, step.latex, step.name)
     y += 66
     style = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
     parts.append(pen.text(width / 2, y, display_number(float(step.value or 0), 6), **style))
@@ -147,7 +147,7 @@ def _layout(pen: Pen, rows: Axis, cells: Cells) -> tuple[float, float, float, fl
     # Named rows need cells as tall as a line, and leave room for some words beside them.
     named = max(pen.size.smallest / TEXT_OF_CELL * cells.rows, room / 2)
     wide, tall = _size(cells.rows, cells.columns, named)
-    least = NUMBER_ROOM + LABEL_ROOM + LEAST_WORDS
+    least = NUMBER_ROOM + LABEL_ROOM + MIN_WORDS
     if cells.rows > 1 and rows.is_named(pen, tall / cells.rows) and room - wide >= least:
         words = room - wide - NUMBER_ROOM - (LABEL_ROOM if rows.of_pairs else 0)
         words = min(words, NAME_ROOM)

@@ -5,10 +5,10 @@ from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export import exploration_array_types as data
-from lossprism.explorer.export.caption import legend_of, pair_numbers
+from lossprism.explorer.export.caption import figure_text_of, pair_numbers
 from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.figure.axis_labels import Axis, column_names
-from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.header_and_caption import document, header
 from lossprism.explorer.export.figure.svg_elements import Pen, cross, line, rectangle
 from lossprism.explorer.export.figure.text_layout import clipped, wrapped
 from lossprism.explorer.runtime.number_format import display_number
@@ -22,8 +22,8 @@ def bars_figure(exploration: Exploration, **look: Unpack[Look]) -> str:
     pen = Pen.of(**look)
     width, tall, left = pen.width(860.0), 260.0, pen.margin + 62
     wide = width - left - pen.margin
-    legend = legend_of(exploration, pen.language)
-    parts, top = head(legend, pen, width)
+    legend = figure_text_of(exploration, pen.language)
+    parts, top = header(legend, pen, width)
     if pen.picture_only:
         drawn, bottom = _bars(exploration, pen, left, top, wide, tall)
         return document(legend, pen, width, drawn, bottom)
@@ -73,8 +73,8 @@ def _bars(
     below, bottom = column_names(pen, axis, x, y + tall, wide, words=False)
     if pen.picture_only:
         return out + below, bottom
-    felt, bottom = _largest_gradients(e, pen, gradient, numbers, bottom + 28, x + wide)
-    return out + below + felt, bottom
+    largest, bottom = _largest_gradients(e, pen, gradient, numbers, bottom + 28, x + wide)
+    return out + below + largest, bottom
 
 
 def _bar_order(e: Exploration) -> list[int]:

@@ -17,12 +17,12 @@ from lossprism.explorer.export.figure.font_files import FigureFile, Fonts
 from lossprism.explorer.export.palette import channels, ramp_table
 
 POINTS_PER_INCH, PIXELS_PER_INCH = 72, 96
-HATCH = 6  # units between two lines
-STRIPES = 64  # of a ramp
+HATCH_GAP = 6  # units between two lines
+RAMP_STRIPES = 64  # of a ramp
 CELLS_OVERLAP = 0.35  # units: else a reader would see the page between two cells
 NUMBER = re.compile(r"-?[\d.]+(?:e-?\d+)?")
-STEP = re.compile("([mlqcz])([^mlqcz]*)")  # of an outline
-TAG = "{http://www.w3.org/2000/svg}"
+PATH_STEP = re.compile("([mlqcz])([^mlqcz]*)")  # of an outline
+SVG_TAG = "{http://www.w3.org/2000/svg}"
 
 
 def as_pdf(svg: str) -> FigureFile:
@@ -35,25 +35,25 @@ def as_pdf(svg: str) -> FigureFile:
     pdf = FPDF(unit=POINTS_PER_INCH / units, format=(width, height))
     pdf.set_auto_page_break(False)
     pdf.set_margin(0)
-    pdf.set_title(tree.findtext(f"{TAG}title") or "")
+    pdf.set_title(tree.findtext(f"{SVG_TAG}title") or "")
     pdf.set_creator("LossPrism")
     pdf.add_page()
-    sheet = _Sheet(pdf, tree)
+    sheet = _PageDrawing(pdf, tree)
     sheet.draw(tree)
     return FigureFile(bytes(pdf.output()), "".join(sheet.fonts.undrawn))
 
 
-class _Sheet:
+class _PageDrawing:
     """Draws elements on the page, in document order."""
 
     def __init__(self, pdf: Any, tree: ElementTree.Element) -> None:
         self.pdf, self.fonts, self.tree = pdf, Fonts(pdf), tree
-        stroke = tree.find(f".//{TAG}pattern/{TAG}path")
+        stroke = tree.find(f".//{SVG_TAG}pattern/{SVG_TAG}path")
         self.hatch = {} if stroke is None else stroke.attrib
 
     def draw(self, parent: Iterable[ElementTree.Element]) -> None:
         for element in parent:
-            name = element.tag.removeprefix(TAG)
+            name = element.tag.removeprefix(SVG_TAG)
             if element.get("class") == "formula":
                 self._formula(element)
             elif name == "g":
@@ -82,7 +82,7 @@ class _Sheet:
             style = {(True, True): "DF", (True, False): "F", (False, True): "D"}
             if how := style.get((filled, drawn)):
                 self._outline(name, of, how)
-        if name == "image" and not self._is_mask(of):
+        if name == "image" and of.get("class") != "masked":
             self._image(of)
 
     def _outline(self, name: str, of: dict[str, str], how: str) -> None:
@@ -109,7 +109,7 @@ class _Sheet:
         fill = formula.attrib["fill"]
         left, top = map(float, NUMBER.findall(formula.attrib["transform"]))
         for element in formula:
-            if element.tag == f"{TAG}g":
+            if element.tag == f"{SVG_TAG}g":
                 self._letters(element, left, top, fill)
                 continue
             x, y = float(element.attrib["x"]) + left, float(element.attrib["y"]) + top
@@ -129,10 +129,10 @@ class _Sheet:
 
     def _letter(self, path: Any, name: str, x: float, y: float, scale: float) -> None:
         """Add the outline of this name, with its origin at (x, y), to a path."""
-        outline = self.tree.find(f".//{TAG}path[@id='{name[1:]}']")
+        outline = self.tree.find(f".//{SVG_TAG}path[@id='{name[1:]}']")
         assert outline is not None
         here = start = np.array([x, y])
-        for step, numbers in STEP.findall(outline.attrib["d"]):
+        for step, numbers in PATH_STEP.findall(outline.attrib["d"]):
             points = here + scale * np.reshape([*map(float, NUMBER.findall(numbers))], (-1, 2))
             corners = points.ravel().tolist()
             if step == "m":
@@ -155,8 +155,8 @@ class _Sheet:
         with self.pdf.local_context(stroke_opacity=float(self.hatch["stroke-opacity"])):
             self.pdf.set_line_width(1)
             for x, y, width, height in self._hatched(of):
-                first = -(-(x + y) // HATCH) * HATCH
-                for at in np.arange(first, x + y + width + height, HATCH):
+                first = -(-(x + y) // HATCH_GAP) * HATCH_GAP
+                for at in np.arange(first, x + y + width + height, HATCH_GAP):
                     left, right = max(x, at - y - height), min(x + width, at - y)
                     self.pdf.line(left, at - left, right, at - right)
 
@@ -166,9 +166,9 @@ class _Sheet:
         if "mask" not in of:
             yield x, y, width, height
             return
-        image = self.tree.find(f".//{TAG}mask/{TAG}image")
+        image = self.tree.find(f".//{SVG_TAG}mask/{SVG_TAG}image")
         assert image is not None
-        cells = _pixels(image.attrib) > 127
+        cells = _grey_pixels(image.attrib) > 127
         wide, tall = width / cells.shape[1], height / cells.shape[0]
         for row, line in enumerate(cells):
             ends = np.flatnonzero(np.diff(np.concatenate([[False], line, [False]])))
@@ -177,19 +177,16 @@ class _Sheet:
 
     def _ramp(self, of: dict[str, str]) -> None:
         x, y, width, height = (float(of[name]) for name in ("x", "y", "width", "height"))
-        stops = [stop.attrib["stop-color"] for stop in self.tree.iter(f"{TAG}stop")]
-        colours = ramp_table(stops)[:: 256 // STRIPES]
+        stops = [stop.attrib["stop-color"] for stop in self.tree.iter(f"{SVG_TAG}stop")]
+        colours = ramp_table(stops)[:: 256 // RAMP_STRIPES]
         for place, colour in enumerate(colours.tolist()):  # each reaches down: no gap is seen
             self.pdf.set_fill_color(*colour)
-            top = height * place / STRIPES
+            top = height * place / RAMP_STRIPES
             self.pdf.rect(x, y + top, width, height - top, style="F")
 
     def _image(self, of: dict[str, str]) -> None:
         x, y, width, height = (float(of[name]) for name in ("x", "y", "width", "height"))
-        self.pdf.image(io.BytesIO(_bytes(of)), x, y, width, height)
-
-    def _is_mask(self, of: dict[str, str]) -> bool:
-        return of.get("class") == "masked"
+        self.pdf.image(io.BytesIO(_image_bytes(of)), x, y, width, height)
 
     def _text(self, element: ElementTree.Element) -> None:
         of = element.attrib
@@ -218,11 +215,11 @@ def style_of(of: dict[str, str]) -> str:
     return "bold" if int(of.get("font-weight", 400)) >= 600 else "sans"
 
 
-def _bytes(of: dict[str, str]) -> bytes:
+def _image_bytes(of: dict[str, str]) -> bytes:
     return base64.b64decode(of["href"].partition(",")[2])
 
 
-def _pixels(of: dict[str, str]) -> np.ndarray:
+def _grey_pixels(of: dict[str, str]) -> np.ndarray:
     from PIL import Image
 
-    return np.asarray(Image.open(io.BytesIO(_bytes(of))).convert("L"))
+    return np.asarray(Image.open(io.BytesIO(_image_bytes(of))).convert("L"))

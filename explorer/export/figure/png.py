@@ -11,32 +11,32 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from lossprism.explorer.export.figure.appearance import UNITS_PER_INCH
-from lossprism.explorer.export.figure.font_files import UNSEEN, FigureFile
+from lossprism.explorer.export.figure.font_files import INVISIBLE, FigureFile
 from lossprism.explorer.export.figure.text_layout import printable
 
-RATIO = 2.0  # pixels to a unit, as the page exports them
+UNIT_PIXELS = 2.0  # pixels to a unit, as the page exports them
 # About four times the largest figure: no caption, however long, makes a picture without end.
 MAX_PIXELS = 16_000_000
 # What a generic family is where the system does not say: the first of these that there is. An SVG
 # none of whose families is there would be drawn without its words.
-GENERIC = {
+FAMILIES = {
     "sans-serif": ("Arial", "Liberation Sans", "Noto Sans", "DejaVu Sans"),
     "serif": ("Times New Roman", "Liberation Serif", "Noto Serif", "DejaVu Serif"),
     "monospace": ("Consolas", "Menlo", "Liberation Mono", "DejaVu Sans Mono"),
 }
 NO_FONT = "no such font"
-OF_ANY = ("Noto Sans CJK SC", "WenQuanYi Micro Hei", "PingFang SC", "Microsoft YaHei")
+FALLBACKS = ("Noto Sans CJK SC", "WenQuanYi Micro Hei", "PingFang SC", "Microsoft YaHei")
 CELL = 24  # pixels of a letter that is tried
-UNKNOWN = "\U0010fffd"  # of private use: fonts have a box for it, or nothing
-NO_INK = UNSEEN | {"Mn", "Me", "Zs"}
+PRIVATE = "\U0010fffd"  # of private use: fonts have a box for it, or nothing
+NO_INK = INVISIBLE | {"Mn", "Me", "Zs"}
 
 
-def rasterised(svg: str) -> FigureFile:
-    """Return a figure as PNG, `RATIO` pixels to a unit, or fewer if that would exceed
+def as_png(svg: str) -> FigureFile:
+    """Return a figure as PNG, `UNIT_PIXELS` pixels to a unit, or fewer if that would exceed
     `MAX_PIXELS`."""
     tree = ElementTree.fromstring(svg)
     _, _, width, height = map(float, tree.attrib["viewBox"].split())
-    zoom = min(RATIO, math.sqrt(MAX_PIXELS / (width * height)))
+    zoom = min(UNIT_PIXELS, math.sqrt(MAX_PIXELS / (width * height)))
     return FigureFile(_png(svg, _generic(), zoom), undrawn(_letters(tree)))
 
 
@@ -47,7 +47,7 @@ def undrawn(letters: str) -> str:
     )
     if not letters_to_draw:
         return ""
-    cells = _cells([(letter, "sans-serif") for letter in (*letters_to_draw, UNKNOWN)], _generic())
+    cells = _cells([(letter, "sans-serif") for letter in (*letters_to_draw, PRIVATE)], _generic())
     missing = (cells[:-1] == cells[-1]).all(axis=(1, 2)) | _blank(cells[:-1])
     return "".join(letter for letter, gone in zip(letters_to_draw, missing, strict=True) if gone)
 
@@ -62,13 +62,13 @@ def _letters(tree: ElementTree.Element) -> str:
 def _generic() -> dict[str, str]:
     """Return the generic families' replacements on this computer if the system's own are missing;
     nothing without any font."""
-    missing = _blank(_cells([("x", family) for family in GENERIC], {}))
-    unknown = [family for family, is_missing in zip(GENERIC, missing, strict=True) if is_missing]
-    tried = [(family, name) for family in unknown for name in (*GENERIC[family], *OF_ANY)]
+    missing = _blank(_cells([("x", family) for family in FAMILIES], {}))
+    unknown = [family for family, is_missing in zip(FAMILIES, missing, strict=True) if is_missing]
+    tried = [(family, name) for family in unknown for name in (*FAMILIES[family], *FALLBACKS)]
     if not tried:
         return {}
     # The renderer falls back on a generic family, which would hide that one is missing.
-    none = dict.fromkeys(GENERIC, NO_FONT)
+    none = dict.fromkeys(FAMILIES, NO_FONT)
     there = ~_blank(_cells([("x", name) for _, name in tried], none))
     families: dict[str, str] = {}
     for (family, name), is_there in zip(tried, there, strict=True):

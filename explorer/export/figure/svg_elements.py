@@ -22,7 +22,7 @@ from lossprism.explorer.export.figure.text_layout import printable, px
 from lossprism.explorer.export.palette import Palette
 from lossprism.explorer.locale import catalogue, say
 
-LEAST_WIDTH = 720.0
+MIN_WIDTH = 720.0
 
 
 class Style(TypedDict, total=False):
@@ -61,10 +61,10 @@ class Pen:
 
     def width(self, needed: float) -> float:
         """Return the width of a figure that needs so much; below a title at least
-        `LEAST_WIDTH`."""
+        `MIN_WIDTH`."""
         if self.size.inches is not None:
             return self.size.inches * UNITS_PER_INCH
-        return needed if self.picture_only else max(needed, LEAST_WIDTH)
+        return needed if self.picture_only else max(needed, MIN_WIDTH)
 
     def fit(self, size: float) -> float:
         """Return the font size within the limits of the figure's size."""
@@ -139,7 +139,7 @@ def cross(x: float, y: float, w: float, h: float, ink: str) -> str:
     return f'<path class="broken" d="{path}" stroke="{ink}" stroke-width="1.4"/>'
 
 
-def miniature(picture: str, x: float, y: float, side: float) -> str:
+def small_picture(picture: str, x: float, y: float, side: float) -> str:
     """Return a picture, a data URL, in a square."""
     place = {"x": px(x), "y": px(y), "width": px(side), "height": px(side)}
     return f"<image{attributes({'class': 'miniature', **place, 'href': picture})}/>"

@@ -5,7 +5,7 @@ import re
 import unicodedata
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_DIRECTED = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
+_DIRECTION_MARKS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
 
 def px(value: float) -> str:
@@ -23,7 +23,7 @@ def clean(text: str) -> str:
 
     Marks of direction are dropped and blanks merged; right-to-left text is isolated.
     """
-    text = " ".join(_DIRECTED.sub("", printable(text)).split())
+    text = " ".join(_DIRECTION_MARKS.sub("", printable(text)).split())
     backwards = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text)
     return f"\u2068{text}\u2069" if backwards else text
 

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
 )
 from lossprism.explorer.lab.claims.ordered_pair_common import exponents, weights
-from lossprism.losses.geometry import effective_count
+from lossprism.losses.kernels.stable_functions import effective_count
 
 # S1 eq. 50: the range of α.
 ALPHA = (10.0, 30.0)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration, explore
-from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.core.own_loss import own_loss_errors
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.runtime import jobs
@@ -130,7 +130,7 @@ def way_along(path: Path, scenario: Scenario) -> Way:
     shares, (first, *between, last) = path.shares, path.shares
     resolved = resolve(scenario)
     start, end = explore(resolved, path.at(first)), explore(resolved, path.at(last))
-    with torch.no_grad(), own_faults(start.spec):
+    with torch.no_grad(), own_loss_errors(start.spec):
         values = (start.loss, *(_value(start, path.at(one)) for one in between), end.loss)
     size = max(abs(start.loss), abs(end.loss), 1e-12)
     line = end.collapse

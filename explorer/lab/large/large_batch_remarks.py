@@ -8,12 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.collapse_crossing import Crossing, Standing, crossing_along
+from lossprism.explorer.core.collapse_crossing import Compared, Crossing, crossing_along
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.core.label_disagreement import Disagreement, disagreement
 from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.ranks_and_term_weights import ACTIVE_SHARE
-from lossprism.explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
+from lossprism.explorer.core.remarks import (
+    MAX_COLLAPSED_SPREAD,
+    Remark,
+    RemarkFacts,
+    mostly_foreign,
+    remarks_on,
+)
 from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.loss_matrix_methods import method_of
@@ -61,7 +67,7 @@ def remarks_of(
     enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
     looks_for = LOOKS_FOR.get(session.matrix.axes[0], "")
     level = _collapse(session, loss, parameters)
-    seen = Seen(
+    seen = RemarkFacts(
         spec=spec,
         parameters=parameters,
         loss=session.loss,
@@ -70,7 +76,7 @@ def remarks_of(
         ordered=contradicted.ordered,
         violated=contradicted.violated,
         spread=_spread(batch, bool(looks_for)),
-        together=batch.first_vectors is not None and _spread(batch, True) <= COLLAPSED,
+        together=batch.first_vectors is not None and _spread(batch, True) <= MAX_COLLAPSED_SPREAD,
         gradient_norm=session.gradient_norm,
         crossing=lambda: _crossing(session, loss, parameters),
         looks_for=looks_for,
@@ -137,7 +143,7 @@ def _crossing(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -
         return None
     inputs = _collapse_inputs(session, loss)
 
-    def at(chosen: Mapping[str, Any]) -> Standing:
+    def at(chosen: Mapping[str, Any]) -> Compared:
         return split(spec.form, session.batch, chosen).loss, of(inputs, **chosen)
 
     return crossing_along(spec, parameters, at)
@@ -150,7 +156,7 @@ def _spread(batch: LargeBatch, among_all: bool) -> float:
     Beyond COLLAPSED the range of all sentences is not exact: only a collapse matters.
     """
     spread = float(np.ptp(batch.scores))
-    if not among_all or spread > COLLAPSED or batch.first_vectors is None:
+    if not among_all or spread > MAX_COLLAPSED_SPREAD or batch.first_vectors is None:
         return spread
     assert batch.second_vectors is not None, "both sides have vectors, or neither"
     vectors = np.concatenate([batch.first_vectors, batch.second_vectors])
@@ -160,6 +166,6 @@ def _spread(batch: LargeBatch, among_all: bool) -> float:
         itself = np.arange(len(cosines))
         cosines[itself, start + itself] = cosines[itself, start + itself - 1]
         least, largest = min(least, cosines.min()), max(largest, cosines.max())
-        if largest - least > COLLAPSED:
+        if largest - least > MAX_COLLAPSED_SPREAD:
             break
     return float(largest - least)

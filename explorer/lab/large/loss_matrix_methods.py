@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.rank_correlation import TIED
+from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.lab.large.batch import LargeBatch, LossInput
 from lossprism.explorer.lab.large.duplicate_negatives import Looking
 from lossprism.explorer.lab.large.hinge import Hinge
@@ -235,7 +235,7 @@ def _in_batch(
         )
 
     return Streamed(
-        Tiles(count, len(columns), True, cells, by_column=symmetric, tied=TIED * scale),
+        Tiles(count, len(columns), True, cells, by_column=symmetric, tied=TIE_LIMIT * scale),
         *places,
         axes,
         loss,
@@ -298,7 +298,7 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
             seen = slice(part.top, part.bottom)
             cosines = _products(queries, keys, part).T
             others = only_others_(cosines, [part.top - part.left], left_out(part))
-            is_nearest[seen] &= others.amax(dim=1) < mine[seen] - TIED * scale
+            is_nearest[seen] &= others.amax(dim=1) < mine[seen] - TIE_LIMIT * scale
         return int(is_nearest.sum())
 
     def gradient(survey: Survey) -> np.ndarray:

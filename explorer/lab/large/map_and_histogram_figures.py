@@ -5,10 +5,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from lossprism.explorer.export.caption import Legend, parameter_words
+from lossprism.explorer.export.caption import FigureText, parameter_words
 from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.figure.cells import Cells, drawn_cells
-from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.header_and_caption import document, header
 from lossprism.explorer.export.figure.legend import legend
 from lossprism.explorer.export.figure.matrix import LEGEND_GAP
 from lossprism.explorer.export.figure.svg_elements import Pen, line, rectangle
@@ -32,7 +32,7 @@ RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
 
 def legend_of(
     session: LargeSession, loss: str, parameters: Mapping[str, Any], language: str, origin: str
-) -> Legend:
+) -> FigureText:
     """Return the texts above and below a figure; `origin` names the source of the pairs."""
     spec = LOSSES[loss]
     parts = [say(language, "figure_text.loss", loss=display_number(session.loss, 6))]
@@ -47,11 +47,11 @@ def legend_of(
     rules = [parameter_words(language, one, parameters[one.name]) for one in moved]
     caption = [" · ".join(parts), " · ".join(rules), clean(origin)]
     title = spelled(language, "loss", title_word(spec))
-    return Legend(title, spec.formula_at(**parameters) or "", [one for one in caption if one])
+    return FigureText(title, spec.formula_at(**parameters) or "", [one for one in caption if one])
 
 
 def map_figure(
-    session: LargeSession, texts: Legend, window: Window, facet: str, **look: Unpack[Look]
+    session: LargeSession, texts: FigureText, window: Window, facet: str, **look: Unpack[Look]
 ) -> str:
     """Draw a window of the map, its blocks coloured by a facet, with the labels along both
     sides."""
@@ -64,7 +64,7 @@ def map_figure(
     wide, tall = side * min(1, 1 / ratio), side * min(1, ratio)
     wide, tall = max(wide, LEAST_SIDE), max(tall, LEAST_SIDE)
     width = pen.width(around + wide)
-    parts, y = head(texts, pen, width, step=pen.say("large.map"))
+    parts, y = header(texts, pen, width, step=pen.say("large.map"))
     parts += drawn_cells(pen, cells, (x, y, wide, tall))
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     parts += _side(session, pen, 0, blocks.rows, x, y, tall)
@@ -72,7 +72,7 @@ def map_figure(
     beside, bottom = legend(pen, cells, x + wide + LEGEND_GAP, y)
     part = pen.say("large.part", rows=_places(blocks.rows), columns=_places(blocks.columns))
     caption = [texts.caption[0], part, *texts.caption[1:]]
-    texts = Legend(texts.title, texts.formula, caption)
+    texts = FigureText(texts.title, texts.formula, caption)
     return document(texts, pen, width, [*parts, *beside], max(bottom, y + tall + 44))
 
 
@@ -147,7 +147,7 @@ def _side(
     return [*out, named]
 
 
-def histogram_figure(session: LargeSession, texts: Legend, **look: Unpack[Look]) -> str:
+def histogram_figure(session: LargeSession, texts: FigureText, **look: Unpack[Look]) -> str:
     """Draw pairs by similarity, a ridge for each label, the lowest at the bottom, on one scale."""
     pen = Pen.of(**look)
     seen, faint = histogram(session.batch), pen.palette.faint
@@ -155,7 +155,7 @@ def histogram_figure(session: LargeSession, texts: Legend, **look: Unpack[Look])
     x = pen.margin + 14 + max(width_of(name, pen.fit(12)) for name in names)
     width = pen.width(x + RIDGES_WIDE + pen.margin)
     across = min(RIDGES_WIDE, width - x - pen.margin)
-    parts, y = head(texts, pen, width, step=pen.say("large.histogram"))
+    parts, y = header(texts, pen, width, step=pen.say("large.histogram"))
     low, high = float(seen.edges[0]), float(seen.edges[-1])
     places = x + (seen.edges - low) / (high - low) * across
     unit = TALLEST / max(int(seen.counts.max()), 1)

@@ -8,7 +8,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.geometry import effective_count
+from lossprism.losses.kernels.stable_functions import effective_count
 
 
 def effective_negatives(e: Exploration) -> float:

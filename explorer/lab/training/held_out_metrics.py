@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.rank_correlation import TIED, mid_ranks, rank_correlation
+from lossprism.explorer.core.rank_correlation import TIE_LIMIT, mid_ranks, rank_correlation
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.pair_sources import DRAW
 from lossprism.explorer.lab.training.run_json_types import LiveHistogram
@@ -217,7 +217,7 @@ def own_places(
         for row, query in enumerate(first[rows].tolist()):
             itself = [column[texts[query]]] if texts[query] in column else []
             is_excluded[row, [*keys_of[query], *itself]] = True
-        ranks.append(1 + ((cosines >= own - TIED) & ~is_excluded).sum(dim=1))
+        ranks.append(1 + ((cosines >= own - TIE_LIMIT) & ~is_excluded).sum(dim=1))
     return torch.cat(ranks).numpy()
 
 

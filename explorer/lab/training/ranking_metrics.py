@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lossprism.explorer.core.rank_correlation import TIED
+from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
 from lossprism.explorer.lab.training.run_json_types import ListFigures
@@ -71,7 +71,7 @@ def ndcg(scores: np.ndarray, gains: np.ndarray) -> float:
     worth = 1 / np.log2(np.arange(len(scores)) + 2)
     worth[MAX_PLACES:] = 0
     order = np.argsort(-scores, kind="stable")
-    tied = np.concatenate([[0], np.cumsum(-np.diff(scores[order]) > TIED)])
+    tied = np.concatenate([[0], np.cumsum(-np.diff(scores[order]) > TIE_LIMIT)])
     shared = np.bincount(tied, worth) / np.bincount(tied)
     reached = float((gains[order] * shared[tied]).sum())
     return reached / float((np.sort(gains)[::-1] * worth).sum())
@@ -80,7 +80,7 @@ def ndcg(scores: np.ndarray, gains: np.ndarray) -> float:
 def mrr(scores: np.ndarray, relevant: np.ndarray) -> float:
     """The reciprocal place of the first relevant candidate of one list, 0 beyond the tenth."""
     best = scores[relevant].max()
-    place = 1 + (scores[~relevant] >= best - TIED).sum(keepdims=True)
+    place = 1 + (scores[~relevant] >= best - TIE_LIMIT).sum(keepdims=True)
     return float(reciprocal(place)[0])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lossprism import bare_names, losses
 from lossprism.explorer.core.own_loss import check_consent
-from lossprism.explorer.core.rank_correlation import TIED
+from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import python_name
 from lossprism.explorer.lab.training import starting_model
@@ -262,7 +262,7 @@ def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
     figures = list_figures(held_out, np.zeros(len(held_out)), rules)
     if not (figures and figures.count):
         return None
-    return {"floor": float(figures.floor), "relevant": float(rules.threshold), "tied": TIED}
+    return {"floor": float(figures.floor), "relevant": float(rules.threshold), "tied": TIE_LIMIT}
 
 
 def _headline(summary: Summary | None) -> list[str]:

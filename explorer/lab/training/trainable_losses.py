@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 import torch
 
-from lossprism.explorer.core.label_requirements import beyond_scale, over_positives, refused
+from lossprism.explorer.core.label_requirements import (
+    label_off_scale,
+    labels_needed,
+    positives_loss,
+)
 from lossprism.explorer.lab.training.data import Corpus, read, rules_for, under_teacher
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.trainer_inputs import (
@@ -152,7 +156,7 @@ def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> l
     once."""
     facts = _facts(plan, corpus)
     able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", facts)]
-    outside = beyond_scale(corpus.labels, facts.label_range)
+    outside = label_off_scale(corpus.labels, facts.label_range)
     return [
         _obstacle(spec, able or "—", facts) or (outside if spec.by_range else None)
         for spec in specs
@@ -167,9 +171,9 @@ def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
     learns = "teacher" in spec.needs
     if not facts.labelled:
         if facts.kind == "cross" and not learns:
-            such = title_word(over_positives())
+            such = title_word(positives_loss())
             return Problem("training_cross_positives", about="scores", known=such)
-        if reason := refused(spec):
+        if reason := labels_needed(spec):
             return reason
     if facts.kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **values)

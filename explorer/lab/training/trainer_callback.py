@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import Trainer, TrainerCallback
 
-from lossprism.explorer.core.remarks import COLLAPSED
+from lossprism.explorer.core.remarks import MAX_COLLAPSED_SPREAD
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_random_state
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import (
@@ -203,10 +203,10 @@ class Recorder(TrainerCallback):
         """Record an alarm if all similarities of the live pairs, then of all held-out pairs, are
         equal. At step 0 there is none, since a new head scores all pairs alike."""
         low, high = self.live.ends(scores, vectors)
-        if high - low < COLLAPSED and len(self.held_out.labels) > len(self.live.labels):
+        if high - low < MAX_COLLAPSED_SPREAD and len(self.held_out.labels) > len(self.live.labels):
             every, encoded = self.held_out.scored(model)
             low, high = self.held_out.ends(every, None if encoded is None else encoded.numpy())
-        if high - low >= COLLAPSED or len(scores) < 2:
+        if high - low >= MAX_COLLAPSED_SPREAD or len(scores) < 2:
             self.collapsed_since = None
             return
         if self.collapsed_since is None:

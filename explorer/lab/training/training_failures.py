@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.core.own_loss import own_loss_errors
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LossSpec
@@ -53,7 +53,7 @@ def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Te
     def called(*arguments: object, **named: object) -> Tensor:
         nonlocal felt
         try:
-            with own_faults(spec):
+            with own_loss_errors(spec):
                 value = function(*arguments, **named)
         except Problem as problem:
             if is_out_of_memory(problem.__cause__) and problem.__cause__ is not None:

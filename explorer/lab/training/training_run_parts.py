@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training.run_json_types import RowForm
 from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, form_of
 from lossprism.losses.labels import LabelRules
 from lossprism.losses.sentence_transformers import TrainingLoss
-from lossprism.losses.sentence_transformers.teacher_vector_loss import BESIDE
+from lossprism.losses.sentence_transformers.teacher_vector_loss import VECTOR_KEY
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -65,7 +65,7 @@ def batch_loss(session: Session, rows: list[dict]) -> torch.Tensor:
     ]
     if session.vectors_of:
         for column, own_texts in zip(columns, texts, strict=True):
-            column[BESIDE] = session.vectors_of(own_texts)
+            column[VECTOR_KEY] = session.vectors_of(own_texts)
     return session.loss([batch_to_device(one, at) for one in columns], labels)
 
 

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any, Literal, cast
 
 from lossprism.explorer.core.batch import Batch, batch_of_scores, load_pairs
-from lossprism.explorer.core.explore import LIGHT_PAIRS, Exploration, explore, seconds_for
+from lossprism.explorer.core.explore import SMALL_PAIRS, Exploration, explore, seconds_for
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import FACETS, Data, Scenario
 from lossprism.explorer.core.scenario_encoders import find_models, with_second_models
@@ -360,7 +360,7 @@ def compare_losses(
             "compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": values}
         )
         batch = batch_of_scores(_scored(data, values), rules)
-    with jobs.heavy_work_turn_if(len(sides) * len(rows) > LIGHT_PAIRS):
+    with jobs.heavy_work_turn_if(len(sides) * len(rows) > SMALL_PAIRS):
         return comparison_of(compare(scenario, sides, batch), sent.reading)
 
 

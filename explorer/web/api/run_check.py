@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lossprism.explorer.core.explore import LIGHT_PAIRS
+from lossprism.explorer.core.explore import SMALL_PAIRS
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import MAX_POINTS, Log, NumberSeries, log_of
@@ -123,7 +123,7 @@ def doctor_run(
         raise Problem("run_given_twice" if text.strip() else "run_nothing_given")
     if not text_beside.strip() and other != Known():
         raise Problem("beside_no_run", name=next(_facts_about(other)), run="beside")
-    with jobs.heavy_work_turn_if(len(text) + len(text_beside) > LIGHT_PAIRS * LETTERS_OF_A_PAIR):
+    with jobs.heavy_work_turn_if(len(text) + len(text_beside) > SMALL_PAIRS * LETTERS_OF_A_PAIR):
         if values is None:
             parsed_log = _read("log", text, chosen["step"])
         else:

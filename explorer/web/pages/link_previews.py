@@ -24,7 +24,7 @@ from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import OPENING, Scenario, View
 from lossprism.explorer.export.caption import parameter_words
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES
@@ -187,7 +187,7 @@ def _picture(drawings: Mapping[str, Callable[[], str]]) -> bytes:
     for place, draw in enumerate(drawings.values()):
         figure = draw()
         with jobs.heavy_work_turn():
-            drawn = Image.open(io.BytesIO(rasterised(figure).content)).convert("RGB")
+            drawn = Image.open(io.BytesIO(as_png(figure).content)).convert("RGB")
         drawn.thumbnail((width - 2 * PICTURE_BORDER, PICTURE_SIZE[1] - 2 * PICTURE_BORDER))
         left = place * width + (width - drawn.width) // 2
         sheet.paste(drawn, (left, (PICTURE_SIZE[1] - drawn.height) // 2))

@@ -15,7 +15,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, Look, palette_of
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import AxisOf, Chart, Colour, Panel, Trace
+from lossprism.explorer.export.figure.chart_data import Chart, Colour, Panel, PlotAxis, Trace
 from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.lab.claims.batches import of_batch
 from lossprism.explorer.lab.claims.registry import claims
@@ -221,10 +221,10 @@ def claim(**look: Unpack[Look]) -> str:
     return chart_figure(Chart(title, caption, legend, [panel], 1), **look)
 
 
-def _axis(title: str, values: Sequence[float], logarithmic: bool) -> AxisOf:
+def _axis(title: str, values: Sequence[float], logarithmic: bool) -> PlotAxis:
     if logarithmic:
-        return AxisOf(math.log10(min(values)), math.log10(max(values)), True, title)
-    return AxisOf(min(0.0, *values), 1.1 * max(values), title=title)
+        return PlotAxis(math.log10(min(values)), math.log10(max(values)), True, title)
+    return PlotAxis(min(0.0, *values), 1.1 * max(values), title=title)
 
 
 FIGURES: dict[str, Callable[..., str]] = {

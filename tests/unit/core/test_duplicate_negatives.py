@@ -15,7 +15,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.caption import caption
-from lossprism.explorer.export.code import equivalent, with_package
+from lossprism.explorer.export.code import library_code, package_code
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs, text_numbers
@@ -369,14 +369,14 @@ def as_before():
 @pytest.mark.parametrize("loss", READING)
 def test_the_code_to_take_away_leaves_them_out_too(loss, capsys):
     found = explored(loss, twins="leave_out")
-    exec(compile(with_package(found).text, loss, "exec"), {})
+    exec(compile(package_code(found).text, loss, "exec"), {})
     printed = capsys.readouterr().out.split()
     assert any(
         abs(float(word) - found.loss) <= 1e-9 * found.loss for word in printed if is_number(word)
     )
-    assert equivalent(found) is None
+    assert library_code(found) is None
     apart = explored(loss, first=tuple("abcdef"), second=tuple("ghijkl"), twins="leave_out")
-    assert (equivalent(apart) is None) == (LOSSES[loss].equivalent is None)
+    assert (library_code(apart) is None) == (LOSSES[loss].equivalent is None)
 
 
 def is_number(word):

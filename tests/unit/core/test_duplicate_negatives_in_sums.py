@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.caption import caption
-from lossprism.explorer.export.code import equivalent
+from lossprism.explorer.export.code import library_code
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LOSSES
@@ -79,8 +79,8 @@ def test_left_out_of_a_sum_they_are_counted(loss):
     sentence = say("en", "figure_text.same_text_left_out")
     assert sentence in " ".join(caption(found))
     assert sentence not in " ".join(caption(kept))
-    assert (equivalent(kept) is None) == (loss != ON_HALVES)
-    assert equivalent(found) is None  # it tells no texts apart
+    assert (library_code(kept) is None) == (loss != ON_HALVES)
+    assert library_code(found) is None  # it tells no texts apart
 
 
 def test_copies_hold_up_a_sum_by_what_they_hold_up_its_losses():

@@ -13,7 +13,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.function_source import FunctionSource, source_of, tree_of
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.trace import function_of
-from lossprism.explorer.export.code import alone
+from lossprism.explorer.export.code import standalone_code
 from lossprism.losses import LOSSES
 
 HOME = Path(explorer.__file__).parent
@@ -39,7 +39,7 @@ def test_trace_listing_and_code_show_the_same_lines(loss):
     source = source_of(function_of(found.definition).__code__)
     assert found.trace.listing.startswith(source.text)
     assert found.trace.first_line == source.first_line
-    assert source.text.rstrip() in alone(found).text
+    assert source.text.rstrip() in standalone_code(found).text
     lines = found.trace.listing.splitlines()
     for step in found.trace.steps:
         first = lines[step.line - found.trace.first_line].strip()

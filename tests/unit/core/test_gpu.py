@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from lossprism.explorer.core.batch import _made
+from lossprism.explorer.core.batch import _cached_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.runtime import device
@@ -30,7 +30,7 @@ def test_a_gpu_shows_what_the_processor_shows(data, twins, monkeypatch):
         shown = []
         for where in ("cpu", "cuda"):
             monkeypatch.setattr(device, "_chosen", where)
-            _made.cache_clear()
+            _cached_batch.cache_clear()
             found = explore(scenario)
             assert found.pair_gradient.device.type == where
             marks = (found.loss, found.gradient_norm, found.floor, found.collapse)
@@ -40,4 +40,4 @@ def test_a_gpu_shows_what_the_processor_shows(data, twins, monkeypatch):
             )
         with case(loss=loss):
             torch.testing.assert_close(*shown, rtol=1e-9, atol=1e-12, equal_nan=True)
-    _made.cache_clear()
+    _cached_batch.cache_clear()

@@ -10,10 +10,10 @@ import pytest
 from torch import Tensor
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.label_requirements import over_positives, refused
+from lossprism.explorer.core.label_requirements import labels_needed, positives_loss
 from lossprism.explorer.core.remarks import remarks, statistics
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.export.code import with_package
+from lossprism.explorer.export.code import package_code
 from lossprism.explorer.export.csv import corrected_csv, pairs_csv
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.lab.training.data import data_of_scenario
@@ -32,7 +32,7 @@ ROWS = (
 TYPED = Scenario(data=Data(source="table", rows=ROWS))
 ON_LISTS = {name for name, spec in LOSSES.items() if "lists" in spec.needs or spec.reads_teacher}
 OVER_POSITIVES = [
-    name for name, spec in LOSSES.items() if refused(spec) is None and name not in ON_LISTS
+    name for name, spec in LOSSES.items() if labels_needed(spec) is None and name not in ON_LISTS
 ]
 
 
@@ -47,7 +47,7 @@ def test_a_loss_is_computed_or_says_what_would_make_it_possible(loss):
         return
     with pytest.raises(Problem) as raised:
         explore(of(loss))
-    if loss in ON_LISTS and refused(LOSSES[loss]) is None:
+    if loss in ON_LISTS and labels_needed(LOSSES[loss]) is None:
         assert raised.value.key in ("problem.no_lists", "problem.no_teacher_vectors")
         return
     for language in LANGUAGES:
@@ -59,7 +59,7 @@ def test_a_loss_is_computed_or_says_what_would_make_it_possible(loss):
 
 def test_the_sentence_of_cosent():
     titles = {"loss": LOSSES["cosent"].title, "known": LOSSES["info_nce"].title}
-    assert str(refused(LOSSES["cosent"])) == say("en", "problem.needs_scores", **titles)
+    assert str(labels_needed(LOSSES["cosent"])) == say("en", "problem.needs_scores", **titles)
 
 
 def test_it_follows_from_what_a_loss_reads():
@@ -72,14 +72,16 @@ def test_it_follows_from_what_a_loss_reads():
     def contrasted(queries: Tensor, keys: Tensor) -> Tensor:
         return (queries * keys).sum()
 
-    keys = [(found := refused(spec_of(one))) and found.key for one in (ordered, sided, contrasted)]
+    keys = [
+        (found := labels_needed(spec_of(one))) and found.key for one in (ordered, sided, contrasted)
+    ]
     assert keys == ["problem.needs_scores", "problem.needs_negatives", None]
-    assert over_positives().name == "info_nce"
+    assert positives_loss().name == "info_nce"
     convention = LOSSES["circle_self_paced"].under(
         "pytorch-metric-learning 2.9 CircleLoss (per anchor)"
     )
-    assert refused(convention) is None
-    assert refused(LOSSES["circle_self_paced"]) is not None
+    assert labels_needed(convention) is None
+    assert labels_needed(LOSSES["circle_self_paced"]) is not None
 
 
 @pytest.mark.parametrize("loss", OVER_POSITIVES)
@@ -87,7 +89,7 @@ def test_pictures_remarks_and_code_of_positives(loss):
     found = explore(of(loss))
     json.dumps(dataclasses.asdict(picture(found)), allow_nan=False)
     assert not {"labels_equal", "labels_equal_felt"} & {one.key for one in remarks(found)}
-    assert str(found.loss)[:6] in with_package(found).text
+    assert str(found.loss)[:6] in package_code(found).text
     result = describe_batch(found.batch)
     assert (result["labelled"], result["positives"], result["negatives"]) == (False, 4, 0)
 

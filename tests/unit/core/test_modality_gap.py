@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.modality_gap import FEWEST, modality_gap
+from lossprism.explorer.core.modality_gap import MIN_PAIRS, modality_gap
 from lossprism.explorer.core.remarks import remarks, short
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
@@ -55,13 +55,13 @@ def test_vectors_of_one_kind_have_none():
     images, texts = two_kinds(apart=0.0)
     assert np.linalg.norm(centre(images) - centre(texts)) > 0.1  # by chance
     assert modality_gap(batch_of(images, texts)) is None
-    assert modality_gap(batch_of(*two_kinds(FEWEST - 1))) is None
-    assert modality_gap(batch_of(*two_kinds(FEWEST))) is not None
+    assert modality_gap(batch_of(*two_kinds(MIN_PAIRS - 1))) is None
+    assert modality_gap(batch_of(*two_kinds(MIN_PAIRS))) is not None
 
 
 def test_a_text_that_comes_again_counts_once():
     """Five captions of one image are no five images."""
-    images, texts = two_kinds(FEWEST + 4)
+    images, texts = two_kinds(MIN_PAIRS + 4)
     images[:6] = images[0]
     first = tuple(f"image {max(row, 5)}" for row in range(len(images)))
     assert modality_gap(batch_of(images, texts, first)) is None

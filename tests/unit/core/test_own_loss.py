@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core import own_loss
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.own_loss import add_own_loss, may_edit, read_text, serve_on, write
+from lossprism.explorer.core.own_loss import add_own_loss, may_edit, read_text, set_page_host, write
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.exploration_arrays import picture
@@ -33,7 +33,7 @@ def soft_order(scores, labels, *, slope=5.0, twice=False):
 
 @pytest.fixture
 def own(tmp_path):
-    before, files = dict(LOSSES), dict(own_loss._OWN)
+    before, files = dict(LOSSES), dict(own_loss._OWN_LOSSES)
 
     def write(text, name):
         path = tmp_path / "mine.py"
@@ -41,7 +41,7 @@ def own(tmp_path):
         return add_own_loss(f"{path}:{name}")
 
     yield write
-    for kept, held in ((LOSSES, before), (own_loss._OWN, files)):
+    for kept, held in ((LOSSES, before), (own_loss._OWN_LOSSES, files)):
         kept.clear()
         kept.update(held)
 
@@ -276,9 +276,9 @@ def test_a_missing_file_is_reported(own):
 @pytest.fixture
 def local(monkeypatch):
     monkeypatch.delenv("SPACE_ID", raising=False)
-    serve_on("127.0.0.1")
+    set_page_host("127.0.0.1")
     yield
-    serve_on("")
+    set_page_host("")
 
 
 def test_what_is_written_is_computed(own, local):
@@ -332,7 +332,7 @@ def test_a_file_is_edited_only_where_no_other_computer_reaches_it(
     own(FIRST, "rank")
     digest = read_text("rank")[2]
     monkeypatch.setenv("SPACE_ID", space)
-    serve_on(host)
+    set_page_host(host)
     assert may_edit() is may
     if may:
         write("rank", FIRST, digest)

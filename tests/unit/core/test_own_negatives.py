@@ -8,7 +8,7 @@ import torch
 from lossprism.explorer.core.batch import batch_of_vectors, make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.export.code import alone
+from lossprism.explorer.export.code import standalone_code
 from lossprism.explorer.export.exploration_arrays import describe_batch
 from lossprism.explorer.sources.pairs_from_tables import read_file
 from lossprism.explorer.sources.random_batch import RandomBatch
@@ -92,6 +92,6 @@ def test_a_random_batch_of_lists_has_them_and_one_of_pairs_has_none():
 
 def test_exported_code_has_them(triplets, tmp_path, capsys):
     found = seen(triplets, negatives_seen="by_own", log_weight=0.3, directions="query_to_key")
-    code = alone(found, from_files=True)
+    code = standalone_code(found, from_files=True)
     run_code(code, tmp_path)
     assert float(capsys.readouterr().out) == pytest.approx(found.loss, rel=1e-9)

@@ -12,7 +12,7 @@ from lossprism.explorer.core.parameter_values import checked
 from lossprism.explorer.core.resolved_scenario import parameters_for, spec_for
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.caption import caption, parameter_words
-from lossprism.explorer.export.code import alone, as_module, with_package
+from lossprism.explorer.export.code import module_code, package_code, standalone_code
 from lossprism.explorer.lab.compare import typed_loss_syntax
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.training.plan import TrainingPlan
@@ -129,9 +129,9 @@ def test_off_goes_through_link_and_typed_side_and_back():
 
 def test_what_is_off_by_default_stands_in_no_code_and_no_figure():
     e = explore(Scenario(loss="info_nce"))
-    module = as_module(e)
+    module = module_code(e)
     assert module is not None
-    for text in (e.trace.listing, alone(e).text, with_package(e).text, module.text):
+    for text in (e.trace.listing, standalone_code(e).text, package_code(e).text, module.text):
         assert "mask_above" not in text
     for language in LANGUAGES:
         mask = next(one for one in e.spec.parameters if one.name == "mask_above")
@@ -143,7 +143,7 @@ def test_what_a_convention_masks_by_default_is_switched_off_in_its_code():
     chosen = Scenario(loss="info_nce", convention=SWIFT, parameters=(("mask_above", None),))
     off, on = explore(chosen), explore(dataclasses.replace(chosen, parameters=()))
     assert off.loss != on.loss
-    assert "mask_above=None" in with_package(off).text
+    assert "mask_above=None" in package_code(off).text
     assert "mask_above" not in off.trace.listing
 
 
@@ -160,7 +160,7 @@ def test_off_is_what_zero_was_before(loss, name, same):
     )
     assert off.loss == before.loss == pytest.approx(on.loss, abs=1e-12)
     assert before.parameters[name] is off.parameters[name] is None
-    assert f" {name}=" not in with_package(off).text
+    assert f" {name}=" not in package_code(off).text
 
 
 @pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "supcon", "pairwise_logistic"])

@@ -12,7 +12,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.caption import caption
-from lossprism.explorer.export.code import alone, with_package
+from lossprism.explorer.export.code import package_code, standalone_code
 from lossprism.explorer.export.exploration_arrays import describe_batch
 from lossprism.explorer.lab.compare.loss_comparison import Side, compare
 from lossprism.explorer.locale import say
@@ -113,7 +113,7 @@ def test_a_guide_is_named_in_the_caption():
     )
 
 
-@pytest.mark.parametrize("write", [alone, with_package])
+@pytest.mark.parametrize("write", [standalone_code, package_code])
 @pytest.mark.parametrize("from_files", [False, True])
 def test_exported_code_brings_the_guide_along(write, from_files, tmp_path, capsys):
     found = seen(dataclasses.replace(TWINS, guide=EMBEDDED))

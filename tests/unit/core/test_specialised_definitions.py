@@ -16,7 +16,7 @@ from lossprism.explorer.core.specialised_definitions import (
     is_specialised,
     specialised,
 )
-from lossprism.explorer.export.code import alone
+from lossprism.explorer.export.code import standalone_code
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.combined_loss_names import RECIPES
 from lossprism.losses.combined.combined_loss_spec import parts_of
@@ -148,7 +148,7 @@ def test_a_sum_is_written_with_its_parts_specialised(loss, parameters, tmp_path,
     off = {name for name, value in found.parameters.items() if value is None}
     assert not off & set(inspect.signature(found.definition).parameters)
     assert not [name for name in off if name in found.trace.listing]
-    code = alone(found)
+    code = standalone_code(found)
     assert not [name for name in off if name in code.text]
     run_code(code, tmp_path)
     assert float(capsys.readouterr().out) == pytest.approx(found.loss, rel=1e-9)
@@ -162,4 +162,4 @@ def test_the_code_of_a_sum_is_that_of_its_parts_and_their_sum(loss):
 
 
 def lines_of(found):
-    return len(alone(found).text.splitlines())
+    return len(standalone_code(found).text.splitlines())

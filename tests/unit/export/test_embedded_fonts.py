@@ -19,10 +19,10 @@ from lossprism.explorer.export.figure.appearance import FONTS, MATH, MONO
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_data import read_chart
 from lossprism.explorer.export.figure.embedded_fonts import FACES, with_fonts
-from lossprism.explorer.export.figure.font_files import OPEN, font_of
+from lossprism.explorer.export.figure.font_files import OPEN_LICENCE, font_of
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
-from lossprism.explorer.export.figure.pdf import TAG, style_of
+from lossprism.explorer.export.figure.pdf import SVG_TAG, style_of
 from lossprism.explorer.web.pages.figure_sources import write_figure
 from tests.scenes import CHART
 
@@ -56,21 +56,21 @@ def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
         if ranges:  # only these letters are taken from this font
             assert {int(one.removeprefix("U+"), 16) for one in ranges.split(",")} == own
         faces.setdefault((family, int(weight)), set()).update(own)
-    texts = list(ElementTree.fromstring(drawn).iter(f"{TAG}text"))
+    texts = list(ElementTree.fromstring(drawn).iter(f"{SVG_TAG}text"))
     assert texts or name == "small"
     for text in texts:
         style = style_of(text.attrib)
-        has = {ord(letter) for letter in text.text or "" if font_of(letter, style, OPEN)}
+        has = {ord(letter) for letter in text.text or "" if font_of(letter, style, OPEN_LICENCE)}
         assert has <= faces[FACES[style]]
 
 
 def test_chinese_letters_come_from_a_font_of_the_computer(monkeypatch: pytest.MonkeyPatch) -> None:
-    if font_of("损", "sans", OPEN) is None:
+    if font_of("损", "sans", OPEN_LICENCE) is None:
         pytest.skip("this computer has no font with Chinese letters, such as Noto Sans CJK SC")
     drawn = figure("chinese")
     assert "unicode-range:" in with_fonts(drawn)
     assert len(with_fonts(drawn)) < len(drawn) + 150_000
-    monkeypatch.setattr(embedded_fonts, "OPEN", {})
+    monkeypatch.setattr(embedded_fonts, "OPEN_LICENCE", {})
     embedded_fonts._face.cache_clear()
     assert "U+635F" not in with_fonts(drawn)
     embedded_fonts._face.cache_clear()

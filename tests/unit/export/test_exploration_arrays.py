@@ -16,7 +16,7 @@ from lossprism.explorer.core.scenario import Data, Scenario, View
 from lossprism.explorer.export.caption import caption
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.export.thumbnails import thumbnails
-from lossprism.explorer.export.trainer_program import trained_step, written
+from lossprism.explorer.export.trainer_program import literal_rows, step_program
 from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.sources.random_batch import RandomBatch
@@ -226,10 +226,10 @@ def test_an_example_names_the_encoder_that_made_its_vectors():
     """In captions; a training script is not written for a model that the trainer cannot load."""
     brought, _ = drawn(data=Data(example="graded_chinese_multilingual"))
     assert any("multilingual-e5-small" in line for line in caption(brought))
-    assert trained_step(brought, written) is None
+    assert step_program(brought, literal_rows) is None
     own, _ = drawn(data=Data(example="graded_chinese"))
     assert any("all-MiniLM-L6-v2" in line for line in caption(own))
-    assert trained_step(own, written) is not None
+    assert step_program(own, literal_rows) is not None
     chosen = Data(example="graded_chinese_multilingual", encoder="all apart")
     assert any("all apart" in line for line in caption(drawn(data=chosen)[0]))
 

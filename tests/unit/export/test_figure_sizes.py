@@ -12,7 +12,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import AxisOf, Chart, Colour, Panel, Trace
+from lossprism.explorer.export.figure.chart_data import Chart, Colour, Panel, PlotAxis, Trace
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.text_layout import width_of
@@ -31,7 +31,7 @@ LARGE = Data(source="random", random=RandomBatch(pairs=80, dimension=8, seed=7))
 SCENES = [Scenario(), Scenario(loss="info_nce"), Scenario(data=LARGE)]
 FOUND = [explore(scene) for scene in SCENES]
 EIGHT = Data(source="random", random=RandomBatch(pairs=8, dimension=8, seed=7))
-LONG = AxisOf(0.0, 1.0, title="the name of an axis that no column is wide enough for in one line")
+LONG = PlotAxis(0.0, 1.0, title="the name of an axis that no column is wide enough for in one line")
 CURVE = Trace("lines", [0.0, 1.0], [0.0, 1.0], Colour("side_1"), 2.0)
 
 

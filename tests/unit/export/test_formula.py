@@ -17,13 +17,13 @@ from resvg_py import svg_to_bytes
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.caption import Legend
+from lossprism.explorer.export.caption import FigureText
 from lossprism.explorer.export.figure.appearance import SIZES
 from lossprism.explorer.export.figure.formula import definitions_of, typeset, typeset_lines
-from lossprism.explorer.export.figure.header_and_caption import head
+from lossprism.explorer.export.figure.header_and_caption import header
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
-from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.export.figure.svg_elements import Pen
 from lossprism.losses import LOSSES
 from tests.unit.export.test_pdf import streams
@@ -227,7 +227,7 @@ def test_formulas_of_every_loss_have_seven_points(size, language):
     points = 72 * (pen.size.inches or width / 96) / width
     for name, spec in LOSSES.items():
         for form in (spec, *(spec.under(one.name) for one in spec.conventions)):
-            parts, _ = head(Legend(name, form.formula, []), pen, width)
+            parts, _ = header(FigureText(name, form.formula, []), pen, width)
             lines = [part for part in parts if 'class="formula"' in part]
             assert lines
             for line in lines:
@@ -278,7 +278,7 @@ def test_png_and_pdf_have_the_formula():
         map(float, re.findall(r"[\d.]+", one))
         for one in re.findall(r'class="formula"[^>]*transform="translate\(([^)]*)\)', svg)
     )
-    image = np.asarray(Image.open(io.BytesIO(rasterised(svg).content)).convert("L"))
+    image = np.asarray(Image.open(io.BytesIO(as_png(svg).content)).convert("L"))
     letter = image[int(2 * top - 24) : int(2 * top), int(2 * left) : int(2 * left + 24)]  # the ℒ
     assert 30 < (letter < 128).sum() < 300
     content = as_pdf(svg).content

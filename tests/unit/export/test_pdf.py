@@ -82,7 +82,7 @@ def test_every_font_is_embedded_and_only_what_is_written(language):
 
 def test_letters_that_no_font_has_are_named_and_the_page_refuses(monkeypatch, tmp_path):
     svg = matrix_figure(FOUND, language="zh")
-    monkeypatch.setattr(font_files, "SYSTEM", {})
+    monkeypatch.setattr(font_files, "SYSTEM_FONTS", {})
     file = as_pdf(svg)
     assert "损" in file.undrawn
     assert pattern_of("figure_text.undrawn").search(file.remark("en"))

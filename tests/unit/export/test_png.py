@@ -13,7 +13,7 @@ from PIL import Image
 
 from lossprism.explorer.export.figure import png as pixels
 from lossprism.explorer.export.figure.appearance import MONO
-from lossprism.explorer.export.figure.font_files import QUOTED, FigureFile
+from lossprism.explorer.export.figure.font_files import MAX_QUOTED, FigureFile
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.palette import LIGHT, channels
@@ -38,7 +38,7 @@ def without_fonts(monkeypatch):
 @pytest.mark.parametrize("draw", [matrix_figure, bars_figure])
 def test_it_is_the_drawing_at_two_pixels_a_unit(draw):
     svg = draw(FOUND, language="zh", dark=False)
-    seen = opened(pixels.rasterised(svg).content)
+    seen = opened(pixels.as_png(svg).content)
     width, height = (float(side) for side in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
     assert seen.shape[:2] == pytest.approx((2 * height, 2 * width), abs=1)
     kind = "cell" if draw is matrix_figure else "bar"
@@ -60,7 +60,7 @@ def test_its_words_are_drawn_or_reported_as_missing():
     for letter in "Aλ损":
         cell = pixels._cells([(letter, "sans-serif")], pixels._generic())
         assert pixels._blank(cell).item() <= (pixels.undrawn(letter) == letter)
-    title = opened(pixels.rasterised(matrix_figure(FOUND)).content)[30:110, 50:300]
+    title = opened(pixels.as_png(matrix_figure(FOUND)).content)[30:110, 50:300]
     has_ink = bool((np.abs(title - channels(LIGHT.sheet)).max(axis=2) > 100).any())
     assert has_ink == (pixels.undrawn("CoSENT") == "")
 
@@ -68,9 +68,9 @@ def test_its_words_are_drawn_or_reported_as_missing():
 def test_letters_that_no_font_has_are_named_once(monkeypatch):
     assert pixels.undrawn("\ufdd0\U0010fff0 \u2068\U0010fff0\u0301") == "\ufdd0\U0010fff0"
     without_fonts(monkeypatch)
-    found = pixels.rasterised(matrix_figure(FOUND, language="zh"))
+    found = pixels.as_png(matrix_figure(FOUND, language="zh"))
     assert {"C", "损", "失"} <= set(found.undrawn)
-    assert len(found.undrawn) == len(set(found.undrawn)) > QUOTED
+    assert len(found.undrawn) == len(set(found.undrawn)) > MAX_QUOTED
     assert f"{len(found.undrawn)} letters" in found.remark("en")
     assert "…" in found.remark("zh")
     assert FigureFile(b"", "").remark("en") == ""
@@ -85,14 +85,14 @@ def test_a_generic_family_is_one_that_there_is():
 
 def test_no_picture_is_without_end(monkeypatch):
     monkeypatch.setattr(pixels, "MAX_PIXELS", 10_000)
-    seen = opened(pixels.rasterised(matrix_figure(FOUND)).content)
+    seen = opened(pixels.as_png(matrix_figure(FOUND)).content)
     assert 9_000 < seen.shape[0] * seen.shape[1] < 10_300
 
 
 def test_it_is_written_to_a_file(tmp_path, monkeypatch):
     link = Scenario(data=SMALL).to_link()
     out = tmp_path / "figure.PNG"
-    assert write_figure(link, out, language="zh", dark=True) == pixels.rasterised(
+    assert write_figure(link, out, language="zh", dark=True) == pixels.as_png(
         matrix_figure(FOUND, language="zh", dark=True)
     ).remark("zh")
     assert Image.open(out).format == "PNG"

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.batch_inputs import READABLE
-from lossprism.losses.composed_definitions import chosen
+from lossprism.losses.composed_definitions import chosen_definition
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
 PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5
@@ -142,7 +142,7 @@ def steps_of(
 ) -> dict[str, object]:
     """The names of a definition and what they held when it returned."""
     if not given:
-        definition, named = chosen(definition, named)
+        definition, named = chosen_definition(definition, named)
     kept: dict[str, object] = {}
     code = inspect.unwrap(definition).__code__
 

@@ -22,7 +22,7 @@ from lossprism.losses.combined.combined_loss_names import (
     summands_of,
     takes_prefixes,
 )
-from lossprism.losses.combined.combined_loss_spec import chosen, handed
+from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.combined.vector_prefixes import length_of, prefix
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss
@@ -151,7 +151,7 @@ def test_a_sum_is_the_weighted_sum_of_its_parts(name):
     every = dict.fromkeys(spec.reads) | given
     by_hand = sum(
         weights.get(part.weight, 1.0)
-        * part.spec.definition(**handed(part, every, settings), **chosen(part, settings))
+        * part.spec.definition(**part_inputs(part, every, settings), **part_values(part, settings))
         for part in spec.parts
     )
     expected = gradients(by_hand, given)
@@ -222,7 +222,7 @@ def test_it_trains_as_its_parts_do(name, kind):
     every = dict.fromkeys(spec.reads) | loss.arguments(examples)
     by_hand = sum(
         weights[p.weight]
-        * p.spec.definition(**handed(p, every, loss.settings), **chosen(p, loss.settings))
+        * p.spec.definition(**part_inputs(p, every, loss.settings), **part_values(p, loss.settings))
         for p in spec.parts
     )
     torch.testing.assert_close(found, by_hand, rtol=1e-4, atol=1e-5)

@@ -65,7 +65,7 @@ def value_and_gradient(function, vectors, **rest):
 @pytest.fixture(params=["one tile", "ragged tiles"])
 def tiles(request, monkeypatch):
     if request.param == "ragged tiles":
-        monkeypatch.setattr(tiled_losses, "CELLS", 1)
+        monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
         monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
 
 

@@ -163,7 +163,7 @@ GUIDES = {
 @pytest.mark.parametrize("kind", ["absolute", "relative"])
 def test_the_guide_masks_alike_by_tiles_and_as_defined(kind, monkeypatch):
     monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 3)
-    monkeypatch.setattr(tiled_losses, "CELLS", 1)
+    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
     for margin in (-0.4, 0.0, 0.3):
         settings = {"temperature": 0.1, "margin": margin, "margin_kind": kind, **GUIDES}
         for left in ({}, {"contrast_anchors": False}, {"contrast_positives": False}):

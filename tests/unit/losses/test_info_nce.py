@@ -79,7 +79,7 @@ def agree(settings, temperature=0.2):
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form))
 def test_tiles_and_definition_agree(form, monkeypatch):
     monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 3)  # spans of three rows, the last shorter
-    monkeypatch.setattr(tiled_losses, "CELLS", 1)
+    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
     for number, ways in enumerate(SOME):
         partition = ("joint", "per_direction")[number % 2]
         agree({**form, "directions": ways, "partition": partition})

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lossprism.losses.labels import (
-    COMMON,
+    COMMON_RANGES,
     COSINES,
     UNIT,
     cosine_labels,
@@ -122,7 +122,7 @@ def test_a_part_of_the_data_need_not_reach_the_ends():
     assert label_range_of([12, 14], part=True) == (0, 100)
     assert label_range_of([0, 1], part=True) == UNIT
     assert label_range_of([-2, 3], part=True) == (-2, 3)
-    for ends in COMMON:  # what was read as a part of a scale holds for all of its labels
+    for ends in COMMON_RANGES:  # what was read as a part of a scale holds for all of its labels
         assert label_range_of([*ends], part=True) == ends
 
 

@@ -16,7 +16,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
-from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import compare
@@ -78,7 +78,7 @@ def test_a_figure_is_the_pages_and_leads_back(client):
     of_a_number = api.explain_loss_value(5.545, "siglip")["findings"][0]["losses"][0]["scene"]
     assert "5.545" in api.figure(of_a_number, step="loss")["svg"]
     pixels = client.predict(drawn["scene"], language="zh", format="png", api_name="/figure")
-    raster = rasterised(drawn["svg"])
+    raster = as_png(drawn["svg"])
     assert base64.b64decode(pixels["png"]) == raster.content
     assert (pixels["remark"] or "") == raster.remark("zh")
     assert pixels == {**drawn, "svg": None, "png": pixels["png"], "remark": pixels["remark"]}

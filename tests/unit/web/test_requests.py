@@ -197,7 +197,7 @@ def mine(tmp_path, monkeypatch):
     path.write_text("def guarded(scores, labels):\n    return (scores * labels).sum()\n")
     own_loss.add_own_loss(f"{path}:guarded")
     yield path
-    del LOSSES["guarded"], own_loss._OWN["guarded"]
+    del LOSSES["guarded"], own_loss._OWN_LOSSES["guarded"]
 
 
 def test_who_asks_by_a_foreign_name_reads_and_writes_no_file(address, mine):

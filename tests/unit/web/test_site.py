@@ -19,7 +19,7 @@ from lossprism.explorer.web.api.endpoints import compute_loss
 def addresses(monkeypatch):
     """The addresses that a site was launched at, in place of launching it."""
     found = []
-    monkeypatch.setattr(site, "serve_on", lambda host: None)
+    monkeypatch.setattr(site, "set_page_host", lambda host: None)
 
     def launched(first, host, port, address, share):
         found.append(address)

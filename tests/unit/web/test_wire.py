@@ -187,21 +187,21 @@ def edit_own_loss(server: Server, folder) -> None:
     path.write_text("def wired(scores, labels):\n    return (scores * labels).sum()\n")
     own_loss.add_own_loss(f"{path}:wired")
     try:
-        own_loss.serve_on("127.0.0.1")
+        own_loss.set_page_host("127.0.0.1")
         assert server.ask("own", "wired", exploring.Own)["problem"] is None
         held = server.ask("own_text", "wired", exploring.OwnText)
         requested = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
-        own_loss.serve_on("0.0.0.0")
+        own_loss.set_page_host("0.0.0.0")
         for name, request in (("own_text", "wired"), ("own_write", requested)):
             refused = server.ask(name, request, Refused)
             assert refused["error"]["key"] == "problem.own_loss_not_here"
         assert path.read_text() == held["text"]
-        own_loss.serve_on("127.0.0.1")
+        own_loss.set_page_host("127.0.0.1")
         server.ask("own_write", requested, exploring.OwnWritten)
         assert server.ask("own", "wired", exploring.Own)["problem"]["values"]["line"] == 1
     finally:
-        own_loss.serve_on("")
-        del LOSSES["wired"], own_loss._OWN["wired"]
+        own_loss.set_page_host("")
+        del LOSSES["wired"], own_loss._OWN_LOSSES["wired"]
 
 
 def test_explore(pages, tmp_path, monkeypatch):

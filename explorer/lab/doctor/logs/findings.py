@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.core.remarks import COLLAPSED
+from lossprism.explorer.core.remarks import MAX_COLLAPSED_SPREAD
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,
     SEVERE,
@@ -308,7 +308,7 @@ def _at_collapse(marks: Marks, values: dict) -> Fault:
     if marks.negatives is None:
         return Fault("at_collapse", SEVERE, values, subject="run")
     numbers = {**values, "negative": display_number(marks.negatives, 2)}
-    if marks.negatives > 1 - COLLAPSED:
+    if marks.negatives > 1 - MAX_COLLAPSED_SPREAD:
         return Fault("at_collapse", SEVERE, numbers, subject="run", more="alike")
     return Fault("not_collapsed", NOTE, numbers, subject="run")
 

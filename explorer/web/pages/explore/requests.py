@@ -174,7 +174,7 @@ def _own(name: str) -> Own:
     if own is None:
         raise invalid_value("name", name)
     with contextlib.suppress(Problem):  # reported below
-        own_loss.renew(name)
+        own_loss.reload_if_changed(name)
     file = OwnFile(own.path.name, own.digest, own.read_at, describe_loss(LOSSES[name]))
     return Own(file, own.problem)
 

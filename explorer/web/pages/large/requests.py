@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
-from lossprism.explorer.core.label_requirements import refused
+from lossprism.explorer.core.label_requirements import labels_needed
 from lossprism.explorer.core.loss_lookup import as_registered
 from lossprism.explorer.core.scenario import TWINS, Data, Scenario
 from lossprism.explorer.core.scenario_encoders import has_words
@@ -243,7 +243,7 @@ def _check_labels(query: LargeQuery, report: Report) -> None:
         labelled = result_within(lambda: _reading(source), report).labelled
     else:
         labelled = load_pairs(Scenario.from_link(source.link).data).labelled
-    if not labelled and (reason := refused(LOSSES[query.loss])):
+    if not labelled and (reason := labels_needed(LOSSES[query.loss])):
         raise reason
 
 

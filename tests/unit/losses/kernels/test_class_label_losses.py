@@ -96,7 +96,7 @@ def in_blocks(monkeypatch):
 
     for module in (by_blocks, by_mining):
         monkeypatch.setattr(module, "parts_of", parts_of)
-    monkeypatch.setattr(by_mining, "TILE", 7 * SIZE)
+    monkeypatch.setattr(by_mining, "TILE_CELLS", 7 * SIZE)
     for module in MODULES:
         monkeypatch.setattr(module, "is_small", lambda *_, **__: False)
 

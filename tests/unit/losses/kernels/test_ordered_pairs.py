@@ -29,20 +29,23 @@ CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mea
 
 # How a form is chosen, moved so that small batches take every one of them.
 IN_LOGARITHM = {
-    "sums by label or in order": {(ordered_log_sum, "MATRIX_BELOW"): 1},
+    "sums by label or in order": {(ordered_log_sum, "MAX_MATRIX_ROWS"): 1},
     "sums in order": {
-        (ordered_log_sum, "MATRIX_BELOW"): 1,
+        (ordered_log_sum, "MAX_MATRIX_ROWS"): 1,
         (ordered_log_sum, "distinct_levels"): lambda _: None,
     },
-    "terms": {(ordered_log_sum, "WIDEST"): 1.0, (ordered_log_sum, "TERMS_BELOW"): 2000},
-    "logarithms": {(ordered_log_sum, "WIDEST"): 1.0, (ordered_log_sum, "TERMS_BELOW"): 1},
+    "terms": {(ordered_log_sum, "MAX_EXPONENTIAL"): 1.0, (ordered_log_sum, "MAX_TERM_ROWS"): 2000},
+    "logarithms": {
+        (ordered_log_sum, "MAX_EXPONENTIAL"): 1.0,
+        (ordered_log_sum, "MAX_TERM_ROWS"): 1,
+    },
 }
 BY_PAIR = {
-    "logistic in tiles": {(ordered_pair_sums, "LOGISTIC_BELOW"): 1},
+    "logistic in tiles": {(ordered_pair_sums, "LOGISTIC_ROWS"): 1},
     "hinge in a tree, logistic in small tiles": {
-        (ordered_pair_sums, "LOGISTIC_BELOW"): 1,
-        (ordered_pair_sums, "TREE_ABOVE"): 1,
-        (ordered_pair_sums, "TILE"): 333,
+        (ordered_pair_sums, "LOGISTIC_ROWS"): 1,
+        (ordered_pair_sums, "HINGE_ROWS"): 1,
+        (ordered_pair_sums, "TILE_TERMS"): 333,
     },
 }
 
@@ -263,7 +266,7 @@ def test_a_scale_may_be_learned(name, path):
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
 def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
-    monkeypatch.setattr(ordered_pair_sums, "LARGEST_BELOW", 0)
+    monkeypatch.setattr(ordered_pair_sums, "LARGEST_ROWS", 0)
     for count in SIZES[:-1]:  # the path is the same for all
         labels = labels_of(kind, count).double()
         scores = (scores_of(count, seed=count) * steps).round() / steps

@@ -108,7 +108,7 @@ def tiles(request, monkeypatch):
     if request.param != "few cells":
         monkeypatch.setattr(softmax, "SMALL_BATCH_CELLS", 0)
     if request.param == "ragged tiles":
-        monkeypatch.setattr(tiled_losses, "CELLS", 1)
+        monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
         monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
 
 
@@ -272,7 +272,7 @@ def largest_tensor(function, *given):
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_no_step_makes_the_matrix(symmetric, monkeypatch):
-    monkeypatch.setattr(tiled_losses, "CELLS", 1)
+    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
     monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 32)
     queries, keys = torch.randn(2, 500, 8, requires_grad=True)
 
@@ -327,7 +327,7 @@ def test_going_backward_twice_gives_the_same(name, parameters, extra):
 @pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=on_meta)])
 def test_an_accelerator_never_waits_for_a_number(name, parameters, extra, dtype, monkeypatch):
     """The meta device has no numbers to read: a step that wants one fails."""
-    monkeypatch.setattr(tiled_losses, "CELLS", 1)
+    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
     monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
     vectors, rest = made(name, 10, extra, dtype=dtype)
     there = {n: v.to("meta") for n, v in vectors.items()}
