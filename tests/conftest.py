@@ -108,15 +108,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ranks = (n for n, first in enumerate(FIRST) if file.is_relative_to(first))
         return next(ranks, len(FIRST))
 
+    @functools.cache
+    def is_of_release(path: Path) -> bool:
+        return path.is_relative_to(HERE / "release")
+
     items.sort(key=lambda item: rank(item.path))
     for item in items:
-        if item.path.is_relative_to(HERE / "release"):
+        if is_of_release(item.path):
             item.add_marker("release")
         if TRAINING & set(getattr(item, "fixturenames", ())):
             item.add_marker("trains")
 
 
 def pytest_collection_finish() -> None:
-    """What was imported so far stays: a collection of garbage need not go through it again."""
-    gc.collect()
+    """What was imported so far stays: no collection of garbage need go through it, now or later."""
     gc.freeze()

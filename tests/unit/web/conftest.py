@@ -36,6 +36,7 @@ def opened():
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory):
     """A hosted site, and its address."""
+    gc.freeze()  # what other tests keep need not be gone through at each collection below
     factory, interval = logging.getLogRecordFactory(), sys.getswitchinterval()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOSTED, "1")

@@ -47,6 +47,11 @@ class Reached:
     """An app that is reached: it answers everything, and Gradio's routes are known to it."""
 
     async def __call__(self, scope, receive, send):
+        if scope["type"] == "lifespan":
+            for stage in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{stage}.complete"})
+            return
         if scope["type"] == "websocket":
             await send({"type": "websocket.accept"})
             await send({"type": "websocket.close"})
@@ -71,6 +76,13 @@ def routes(opened) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.fixture(scope="module")
+def asks() -> Iterator[TestClient]:
+    """One client for requests of every route: each by itself would begin a thread of its own."""
+    with client() as entered:
+        yield entered
+
+
 def addresses(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str]]:
     """Also those of a router that FastAPI has included, which it keeps in one route."""
     for route in routes:
@@ -82,8 +94,7 @@ def addresses(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str]]:
         yield from ((method, path or "/") for method in known)
 
 
-def test_no_route_answers_the_page_of_another_site(routes):
-    asks = client()
+def test_no_route_answers_the_page_of_another_site(routes, asks):
     for method, path in routes:
         for who, message in FOREIGN.items():
             answer = asks.request(method, path, headers=message)
@@ -94,16 +105,14 @@ def test_no_route_answers_the_page_of_another_site(routes):
             assert "access-control-allow-origin" not in answer.headers
 
 
-def test_no_route_answers_to_a_name_that_a_stranger_pointed_here(routes):
-    asks = client()
+def test_no_route_answers_to_a_name_that_a_stranger_pointed_here(routes, asks):
     for host in ("evil.example", "evil.example:7860", "127.0.0.1.evil.example", "192.168.0.7", ""):
         for method, path in routes:
             answer = asks.request(method, path, headers={"host": host})
             assert answer.status_code == 403, (method, path, host)
 
 
-def test_our_own_pages_and_programs_reach_every_route(routes):
-    asks = client()
+def test_our_own_pages_and_programs_reach_every_route(routes, asks):
     for method, path in routes:
         for message in OWN:
             assert asks.request(method, path, headers=message).status_code == REACHED
