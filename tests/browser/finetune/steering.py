@@ -13,8 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from tests.browser.conftest import PATIENCE_MS
+from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 
+MOST_WORDS, MOST_CONTROLS = 200, 15  # on a screen
 PAGE = "window.lossprism.page('finetune')"
 TRACE = f"{PAGE}.trace()"
 PROBE = f"{PAGE}.probe"
@@ -150,3 +152,9 @@ def settled(page: Page, state: str) -> None:
         expect(page.locator(".lp-gains-figure")).to_be_visible()
         expect(page.locator(".lp-finetune_run .lp-remark")).not_to_be_empty()
     page.evaluate(UNFOLD)
+
+
+def is_short(page: Page) -> None:
+    words, controls = words_and_controls(page)
+    assert 0 < words <= MOST_WORDS
+    assert 0 < controls <= MOST_CONTROLS

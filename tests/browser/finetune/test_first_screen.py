@@ -9,30 +9,26 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.practice_sentences import practice_pairs
 from tests.browser.finetune.steering import (
     PAGE,
-    PROBE,
     TINY,
-    TRACE,
     UNFOLD,
+    is_short,
     led,
     made_run,
     plan,
     settled,
     visitor,
-    wait_for,
 )
-from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 from tests.sentences import wording
 from tests.tiny import save_bert
 
 pytestmark = pytest.mark.browser
 
-MOST_WORDS, MOST_CONTROLS = 200, 15
 SOON_S = 2
 MOST_STOPS = 15  # of the tab key, to the first chart
 
@@ -79,37 +75,6 @@ def first_screen_is_short(page: Page) -> None:
         expect(page.locator(".lp-sample tbody tr")).to_have_count(3)
         is_short(page)
         page.click("#lp-language")
-
-
-def is_short(page: Page) -> None:
-    words, controls = words_and_controls(page)
-    assert 0 < words <= MOST_WORDS
-    assert 0 < controls <= MOST_CONTROLS
-
-
-LONG = {"steps": 4000, "encoder": SCRATCH, "loss": "cosent", "batch_size": 32, "evaluations": 20}
-
-
-def test_the_screen_of_a_run_is_short_and_the_next_run_stands_folded(finetune: Page) -> None:
-    """While it trains, in both languages, and when it has ended."""
-    page = finetune
-    plan(page, **LONG)
-    expect(page.locator("#lp-finetune-loss")).to_be_visible()
-    page.click("#lp-finetune-start")
-    page.wait_for_function(f"{TRACE}?.steps.length >= 40 && {PROBE}.picture")
-    for _ in ("en", "zh"):
-        expect(page.locator(".lp-finetune_run .lp-remark")).not_to_be_empty()
-        is_short(page)
-        page.click("#lp-language")
-    page.click("#lp-finetune-stop")
-    wait_for(page, "stopped")
-    is_short(page)
-    next_run = page.locator("#lp-next-run")
-    expect(next_run.locator("#lp-finetune-loss")).to_be_hidden()
-    next_run.locator("> summary").click()
-    expect(next_run.locator("#lp-finetune-loss")).to_be_visible()
-    next_run.get_by_text(say("en", "finetune.more_settings")).click()
-    expect(next_run.locator("#lp-finetune-batch_size")).to_be_visible()
 
 
 def test_what_comes_into_the_folded_plan_is_seen(finetune: Page, finished: str) -> None:

@@ -14,15 +14,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.locale import say
 from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.finetune.steering import (
     ASKED,
     PAGE,
+    PROBE,
     TINY,
     TRACE,
     UNFOLD,
     begin,
+    is_short,
     led,
     made_run,
     plan,
@@ -151,6 +154,11 @@ def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
     page.wait_for_function(f"{points} > {short}")
     expect(page.locator(".lp-progress")).to_contain_text("left")
+    page.wait_for_function(f"{PROBE}.picture")
+    for _ in ("en", "zh"):
+        expect(page.locator(".lp-finetune_run .lp-remark")).not_to_be_empty()
+        is_short(page)
+        page.click("#lp-language")
     early = read(page, "steps.length")
     page.close()
     # Whoever comes back without an address finds the run under way.
@@ -186,6 +194,14 @@ def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     done = read(again, "steps")
     assert done == list(range(1, len(done) + 1))
     assert read(again, "about.summary.kept_step") == done[-1] < 100_000
+    # The next run stands folded below it.
+    is_short(again)
+    next_run = again.locator("#lp-next-run")
+    expect(next_run.locator("#lp-finetune-loss")).to_be_hidden()
+    next_run.locator("> summary").click()
+    expect(next_run.locator("#lp-finetune-loss")).to_be_visible()
+    next_run.get_by_text(say("en", "finetune.more_settings")).click()
+    expect(next_run.locator("#lp-finetune-batch_size")).to_be_visible()
     # Deleting is asked for twice.
     again.click("#lp-finetune-delete")
     expect(again.locator("#lp-finetune-delete")).to_have_text(wording("finetune.surely"))
