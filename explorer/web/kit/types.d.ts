@@ -80,10 +80,8 @@ declare global {
   interface Window {
     lossprism: { page: Function; pageData: object; floats: Function; bytes: Function; kit: Function; isComplete: boolean };
     Plotly: {
-      newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement>;
       react(element: HTMLElement, data: object[], layout: object, config: object): Promise<PlotlyElement>;
       relayout(element: HTMLElement, changes: object): Promise<PlotlyElement>;
-      toImage(figure: object, options: object): Promise<string>;
     };
   }
   interface Uint8ArrayConstructor {
