@@ -27,7 +27,6 @@ from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.pages.claims import requests as claims_requests
 from lossprism.explorer.web.pages.explore import requests as explore_requests
-from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
@@ -110,7 +109,7 @@ def here(tmp_path_factory):
         timed = dict.fromkeys((*time_estimate.PACE_FIELDS, "steps"), 1)
         patch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
         patch.setattr(request_plan, "practice_pairs", lambda name: practice_pairs(name, 60))
-        patch.setattr(explore_files, "COUNT", 3)
+        patch.setattr(explore_requests, "COUNT", 3)
         patch.setattr(variation_over_batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})
         # What was checked is not written: thousands of runs would be.
