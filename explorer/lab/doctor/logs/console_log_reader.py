@@ -111,8 +111,8 @@ def is_console(content: bytes) -> bool:
     entries, left = _parsed(text)
     with_loss = [entry for entry in entries if entry.has_loss]
     lines = _lines(text)
-    ends = (_ends_line if one.braced else _is_value_alone for one in with_loss)
-    if any(is_one(lines[one.line - 1]) for is_one, one in zip(ends, with_loss, strict=True)):
+    places = dict.fromkeys((one.line - 1, one.braced) for one in with_loss)  # each line once
+    if any((_ends_line if braced else _is_value_alone)(lines[at]) for at, braced in places):
         return True
     return bool(with_loss) and len(with_loss) >= MIN_ENTRY_SHARE * (len(entries) + len(left))
 

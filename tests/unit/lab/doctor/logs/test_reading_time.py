@@ -89,6 +89,14 @@ GROWING: dict[str, tuple[str, Callable[[int], bytes]]] = {
         repeated("* Loss: <code>A</code>\n ```json\n{", "\n", "x"),
     ),
     "marks of a card": ("README.md", repeated("* Loss: x\n- `", "a")),
+    "marks of a cell": ("a.txt", repeated("|", "*", "|")),
+    "cells of HTML": ("a.txt", repeated("<table><tr>", "<td>a")),
+    "an open tag of HTML": ("a.txt", repeated("<table><tr><td", "<")),
+    "an open quote of SQL": ("a.sql", repeated("INSERT INTO x VALUES (", "'a\\")),
+    "statements of SQL": ("a.sql", repeated("", "INSERT INTO x VALUES ('a', 1);\n")),
+    "labels of fastText": ("a.txt", repeated("", "__label__a ", "b")),
+    "a rule of columns": ("a.txt", repeated("a\n", "== ")),
+    "numbers with thousands": ("a.txt", repeated("loss ", "1.234,")),
 }
 
 
