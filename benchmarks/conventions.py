@@ -20,7 +20,7 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from lossprism.explorer.lab.compare.library_loss_calls import Call
 from lossprism.explorer.lab.compare.library_parity import Agreement, Odd, call_library
-from lossprism.explorer.lab.compare.parity_batches import ODD, odd_for, seeded_batch
+from lossprism.explorer.lab.compare.parity_batches import ODD_LABELS, odd_for, seeded_batch
 from lossprism.losses import LOSSES, LossSpec
 
 BATCHES = 200
@@ -81,7 +81,7 @@ def random_batch(seed: int, kinds: Iterable[str]) -> tuple[str, Batch]:
     draw = random.Random(seed)
     size = draw.randint(3, 10), draw.randint(2, 5), 2 * draw.randint(2, 12)
     batch, kind = seeded_batch(seed, *size), draw.choice(["", *kinds])
-    return kind, ODD[kind](batch) if kind else batch
+    return kind, ODD_LABELS[kind](batch) if kind else batch
 
 
 def comparisons(

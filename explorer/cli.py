@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import commands as comparing
-from lossprism.explorer.lab.doctor import UNUSABLE
+from lossprism.explorer.lab.doctor import UNUSABLE_STATUS
 from lossprism.explorer.lab.doctor import command_options as doctoring
 from lossprism.explorer.lab.training import commands as training
 from lossprism.explorer.locale import LANGUAGES, say
@@ -186,7 +186,7 @@ def answered() -> int:
         if chosen.command not in EXAMINES or isinstance(defect, BrokenPipeError):
             raise
         traceback.print_exc()
-        return UNUSABLE
+        return UNUSABLE_STATUS
 
 
 def with_all_packages(chosen: argparse.Namespace) -> int:
@@ -197,7 +197,7 @@ def with_all_packages(chosen: argparse.Namespace) -> int:
         if package in ("", "lossprism"):
             raise
         print(INCOMPLETE.format(name=package), file=sys.stderr)
-        return UNUSABLE if chosen.command in EXAMINES else 1
+        return UNUSABLE_STATUS if chosen.command in EXAMINES else 1
 
 
 def could_not_start(problem: Exception) -> int:

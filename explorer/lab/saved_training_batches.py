@@ -34,8 +34,8 @@ from lossprism.losses.sentence_transformers.saved_batch import (
 )
 
 # As far apart as rounding a batch to float32 brings a loss.
-SAME = 1e-3
-POLL_S = 1.0  # between two looks into a folder without a batch
+SAME_LOSS_TOLERANCE = 1e-3
+POLL_SECONDS = 1.0  # between two looks into a folder without a batch
 Row = tuple[str, str, str]
 
 
@@ -54,7 +54,7 @@ class SavedBatchScenario:
     def same(self) -> bool:
         """True if the scenario has the very loss of the training."""
         return self.here is not None and math.isclose(
-            self.here, self.batch.value, rel_tol=SAME, abs_tol=SAME**2
+            self.here, self.batch.value, rel_tol=SAME_LOSS_TOLERANCE, abs_tol=SAME_LOSS_TOLERANCE**2
         )
 
     def written(self, language: str = "en") -> str:
@@ -95,7 +95,7 @@ def wait_for_batches(folder: str, waiting: Callable[[], object]) -> list[SavedBa
     if not saved:
         waiting()
     while not saved:
-        time.sleep(POLL_S)
+        time.sleep(POLL_SECONDS)
         saved = _first_batches(folder, place)
     return saved
 

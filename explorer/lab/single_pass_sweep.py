@@ -35,12 +35,12 @@ from lossprism.explorer.runtime.resource_checks import check_memory
 # Cells of a matrix that are held at once, for all values together, and what that takes at most:
 # measured over all values that a sweep has, of the loss that holds most
 # (`tests/process/test_request_memory.py`).
-HELD = 2**21
-HELD_BYTES, HELD_MIB = 1000, 560
-HARDEST = 0.1
+MAX_CELLS_AT_ONCE = 2**21
+BYTES_PER_CELL, MIB_BESIDE_CELLS = 1000, 560
+HARDEST_SHARE = 0.1
 # A pass that differs from a single run by more is not taken.
-CLOSE = 1e-10
-MASS = "__mass__"
+AGREEMENT_TOLERANCE = 1e-10
+ADDED_TERMS = "__mass__"
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _shares(gradient: Tensor, suspects: Sequence[int]) -> dict[str, float | None
     total = float(felt.sum())
     if not 0 < total < math.inf:
         return {"hardest": None, "suspects": None}
-    largest = felt.topk(math.ceil(HARDEST * len(felt))).values
+    largest = felt.topk(math.ceil(HARDEST_SHARE * len(felt))).values
     return {
         "hardest": float(largest.sum()) / total,
         "suspects": float(felt[list(suspects)].sum()) / total,
@@ -119,7 +119,10 @@ def _agree(one: Point, other: Point) -> bool:
         or (
             mine is not None
             and theirs is not None
-            and (math.isclose(mine, theirs, rel_tol=CLOSE, abs_tol=1e-15) or mine == theirs)
+            and (
+                math.isclose(mine, theirs, rel_tol=AGREEMENT_TOLERANCE, abs_tol=1e-15)
+                or mine == theirs
+            )
         )
         for mine, theirs in pairs
     )
@@ -147,7 +150,7 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
             argument: batch.read(what, moved.get("vectors", vectors), moved["scores"])
             for argument, what in spec.reads.items()
         }
-        more = {MASS: moved["mass"]} if felt else {}
+        more = {ADDED_TERMS: moved["mass"]} if felt else {}
         return definition(**accepted(definition, {**inputs, **others, name: value, **more}))
 
     products = _products(batch) if vectors is not None and batch.given is None else None
@@ -155,8 +158,8 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     many = torch.tensor(values, dtype=scores.dtype, device=scores.device)
     # Whatever the definition makes is there for all values at once, too.
     largest = max(one.numel() for one in (*leaves.values(), *(s.value for s in e.trace.tensors)))
-    at_once = max(1, HELD // max(1, largest))
-    check_memory(beside_mib=held_mib(largest * min(at_once, len(values))))
+    at_once = max(1, MAX_CELLS_AT_ONCE // max(1, largest))
+    check_memory(beside_mib=needed_mib(largest * min(at_once, len(values))))
     points: list[Point] = []
     for some in many.split(at_once):
         jobs.check()
@@ -175,9 +178,9 @@ def _depends_on(e: Exploration, name: str, values: Sequence[float]) -> bool:
     return any(definition_at(e.spec.definition, one) is not e.definition for one in at)
 
 
-def held_mib(cells: int) -> int:
+def needed_mib(cells: int) -> int:
     """Memory that so many cells take at most at once."""
-    return min(cells * HELD_BYTES // MIB, HELD_MIB)
+    return min(cells * BYTES_PER_CELL // MIB, MIB_BESIDE_CELLS)
 
 
 def _points(
@@ -246,7 +249,7 @@ def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tens
     whole = copy.deepcopy(source_of(function.__code__).definition)
     if whole is None:
         return None
-    added = parsed(f"{name} = {name} + {MASS}").body
+    added = parsed(f"{name} = {name} + {ADDED_TERMS}").body
     for node in ast.walk(whole):
         body = getattr(node, "body", None)
         for statements in (body, getattr(node, "orelse", None)):
@@ -260,7 +263,7 @@ def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tens
     if line is None:
         whole.body[:0] = added
     whole.decorator_list = []
-    whole.args.kwonlyargs.append(ast.arg(MASS))
+    whole.args.kwonlyargs.append(ast.arg(ADDED_TERMS))
     whole.args.kw_defaults.append(None)
     namespace: dict[str, Any] = {}
     code = compile(

@@ -15,7 +15,7 @@ from lossprism.explorer.sources import drawn_batches, random_batch
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.pairs import Pairs, corrected
 
-COUNT = 200
+BATCH_COUNT = 200
 
 Figures = dict[str, list[float | None]]
 
@@ -65,7 +65,7 @@ def _encode(every: Sequence[Pairs], models: Models) -> None:
             vectors_of(list(sentences), encoder)
 
 
-def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]:
+def batches_of_file(pairs: Pairs, draw: Draw, count: int = BATCH_COUNT) -> list[Pairs]:
     """The first `count` batches that this way of drawing finds in a whole file; in its order no
     more than those of one epoch, which every other one repeats."""
     first = dataclasses.replace(draw, number=0)
@@ -75,7 +75,7 @@ def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]
     return [pairs.at(batch) for batch in places]
 
 
-def random_batches(data: Data, count: int = COUNT) -> list[Pairs]:
+def random_batches(data: Data, count: int = BATCH_COUNT) -> list[Pairs]:
     """Random batches that differ from the scenario's in their seed alone, which counts on from
     it."""
     if data.source != "random":

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext
 
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.large_batch_session import open_batch
-from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.lab.training.model_card import section
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.web.pages.large import remark_and_download_requests
@@ -36,7 +36,7 @@ def exports() -> Iterator[tuple[str, str]]:
     # Of pairs one is opened in test_interactive.py.
     yield "to-point-at.html", taken("matrix_html", explored(TEXTS, "info_nce", NAME))
     labels, scores = np.arange(len(TEXTS)) % 3.0, np.linspace(-0.9, 0.9, len(TEXTS))
-    batch = in_order(labels, scores, Texts(TEXTS), Texts(TEXTS))
+    batch = in_order(labels, scores, TextBuffer(TEXTS), TextBuffer(TEXTS))
     opened = open_batch(
         dataclasses.replace(batch, encoder=NAME), "cosent", {"scale": 20.0}, lambda *_: None
     )

@@ -25,12 +25,12 @@ from lossprism.explorer.lab.doctor.logs.held_out_findings import (
     on_leak,
 )
 from lossprism.explorer.lab.doctor.logs.log import Curve, curves_of
-from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
+from lossprism.explorer.lab.doctor.logs.run_reference_values import RunReferenceValues
 from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum
 from tests.judgements import Among, SentencesOf, Source, simulated
 
 CERTAIN = Minimum(0.5)
-MARKS = Marks(collapse=4.0, floor=0.5, minimum=CERTAIN)
+MARKS = RunReferenceValues(collapse=4.0, floor=0.5, minimum=CERTAIN)
 # Neighbours of a training loss correlate by so much.
 TOGETHER = (0.0, 0.3, 0.6, 0.8)
 # A log in which so much hangs together shows whether it still falls if it is so many times as long.
@@ -117,7 +117,7 @@ def of_batches(scale: float, low: float, high: float, tells: bool = True) -> Sen
         held = draw.normal(size=500)
         order = spearman(grade(held), encoded(held))
         assert order is not None
-        marks = Marks(
+        marks = RunReferenceValues(
             collapse=float(np.log1p(above.sum(axis=(1, 2))).mean()),
             floor=0.0,
             order=("eval_spearman", order) if tells else None,
@@ -378,7 +378,10 @@ def left_over(
         evaluated = np.abs(way(places, held_end) * (1 + 0.1 * noise(draw, count)))
         held = Curve("eval_loss", places * steps, evaluated, np.zeros(count))
         trained = curve(made)
-        found = (*on_gap(trained, held, Marks()), *on_leak(trained, held, Marks(), epochs))
+        found = (
+            *on_gap(trained, held, RunReferenceValues()),
+            *on_leak(trained, held, RunReferenceValues(), epochs),
+        )
         return {one.name for one in found}
 
     return sentences_of

@@ -14,9 +14,9 @@ import numpy as np
 
 from lossprism.explorer.core.label_disagreement import disagrees
 from lossprism.explorer.lab.doctor import encoder_checks
-from lossprism.explorer.lab.doctor.encoder_checks import Seen, examine_encoded, look
+from lossprism.explorer.lab.doctor.encoder_checks import EncodedPairs, encode_pairs, examine_encoded
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.large.encoder_pair_scores import Encoded
+from lossprism.explorer.lab.large.encoder_pair_scores import EncodedScores
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
@@ -121,23 +121,23 @@ def with_long(draw: np.random.Generator) -> Meant:
     return Meant(made, queries, keys, {"tokens_cut_off": {*over.tolist()}}, tokenized=True)
 
 
-def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
+def seen_of(meant: Meant, loss: str) -> tuple[EncodedPairs, set[str]]:
     """What the encoder tells of it, and the names of the findings."""
     vectors = meant.queries.astype(np.float32), meant.keys.astype(np.float32)
     cosines = (meant.queries * meant.keys).sum(axis=1)
-    made = Encoded(cosines, cosines, vectors)
+    made = EncodedScores(cosines, cosines, vectors)
     profile = profiled(meant.pairs)
     lengths = locate(EMBEDDED).token_lengths if meant.tokenized else lambda texts: None
     with (
         patch.object(encoder_checks, "encoded", lambda *_, **__: made),
         added(MadeEncoder("made up", "made up", vectors=np.asarray, lengths=lengths)),
     ):
-        seen = look(profile, "made up", COUNT, lambda *far: None)
+        seen = encode_pairs(profile, "made up", COUNT, lambda *far: None)
     faults, _ = examine_encoded(profile, seen, LOSSES[loss], BATCH)
     return seen, {fault.name for fault in faults}
 
 
-def findings_of(seen: Seen, names: set[str]) -> dict[str, set[int]]:
+def findings_of(seen: EncodedPairs, names: set[str]) -> dict[str, set[int]]:
     """The places that each finding counts."""
     found = {
         "near_duplicates": set(np.flatnonzero(seen.near).tolist()),

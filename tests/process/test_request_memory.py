@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.core.explore import CELL_BYTES, SMALL_PAIRS
-from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
-from lossprism.explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
+from lossprism.explorer.lab.compare.parity_batches import MAX_PAIRS, TRIPLE_BYTES
+from lossprism.explorer.lab.large.batch import BYTES_PER_PAIR, MIB_BESIDE_PAIRS, bytes_per_pair
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
 from lossprism.explorer.lab.parameter_sweep import POINTS
-from lossprism.explorer.lab.single_pass_sweep import HELD_MIB, held_mib
+from lossprism.explorer.lab.single_pass_sweep import MIB_BESIDE_CELLS, needed_mib
 from lossprism.explorer.runtime.hosted_budgets import BUDGETS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, MIB
 from lossprism.explorer.web.pages.compare.experiment_requests import CELL_BYTES as VARIED_BYTES
@@ -114,10 +114,10 @@ def test_a_large_batch_takes_no_more_than_is_estimated():
     for loss in ("cosent", "pairwise_hinge", "angle", "info_nce", "siglip"):
         assert loss in offered()
         request[loss] = PAIRS[loss_input_of(loss)]
-    assert {loss_input_of(loss) for loss in request} == TAKEN.keys()
+    assert {loss_input_of(loss) for loss in request} == BYTES_PER_PAIR.keys()
     for loss, mib in measured(LARGE, request).items():
-        estimated = request[loss] * taken(loss_input_of(loss), DIMENSION) / MIB
-        assert mib * SPARE_OF_LARGE < estimated + TAKEN_BESIDE_MIB, loss
+        estimated = request[loss] * bytes_per_pair(loss_input_of(loss), DIMENSION) / MIB
+        assert mib * SPARE_OF_LARGE < estimated + MIB_BESIDE_PAIRS, loss
 
 
 def test_pairs_of_other_pages_take_less_than_is_estimated():
@@ -162,5 +162,5 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
             pairs = EXPLORED_PAIRS if what == "lifted at most" else SMALL_PAIRS
             assert found[what] * SPARE < bytes_a_cell * pairs**2 / MIB, what
     assert SINGLY == POINTS  # Explore's holds no more at once
-    assert found["sweep"] * SPARE < held_mib(MAX_PAIRS**2 * SINGLY) <= HELD_MIB < most
-    assert found["parity"] * SPARE_OF_LARGE < CUBED * MAX_PAIRS**3 / MIB < most
+    assert found["sweep"] * SPARE < needed_mib(MAX_PAIRS**2 * SINGLY) <= MIB_BESIDE_CELLS < most
+    assert found["parity"] * SPARE_OF_LARGE < TRIPLE_BYTES * MAX_PAIRS**3 / MIB < most

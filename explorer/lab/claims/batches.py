@@ -9,12 +9,12 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.lab.claims.claim import ClaimBatch
 
-MOST_PAIRS = 256
+MAX_PAIRS = 256
 RANDOM_BATCHES = 24
 SCALES = (0.5, 5.0, 20.0, 100.0)
 
 
-def of_scores(
+def batch_of_scored_pairs(
     scores: Sequence[float] | Tensor,
     labels: Sequence[float] | Tensor,
     scale: float = 20.0,
@@ -34,7 +34,7 @@ def of_scores(
     )
 
 
-def of_vectors(
+def batch_of_sentence_vectors(
     vectors: Tensor, pairs: list[tuple[int, int]], labels: list[float] | Tensor, **rest: object
 ) -> ClaimBatch:
     """Return a batch of pairs of sentences with these vectors [S, D], scored by their cosines."""
@@ -53,16 +53,16 @@ def of_vectors(
     )
 
 
-def of_batch(batch: Batch, scale: float) -> ClaimBatch:
+def claim_batch(batch: Batch, scale: float) -> ClaimBatch:
     """Return the batch at hand, off the device and in float64; of more than MOST_PAIRS pairs the
     first ones, for some claims take the time of all pairs of pairs at each λ of a curve."""
     vectors = None if batch.vectors is None else batch.vectors.detach().cpu().double()
     return ClaimBatch(
-        scores=torch.from_numpy(batch.plain_scores[:MOST_PAIRS]),
-        labels=torch.from_numpy(batch.plain_labels[:MOST_PAIRS]),
-        positive=batch.positive[:MOST_PAIRS].cpu(),
-        first=batch.first[:MOST_PAIRS].cpu(),
-        second=batch.second[:MOST_PAIRS].cpu(),
+        scores=torch.from_numpy(batch.plain_scores[:MAX_PAIRS]),
+        labels=torch.from_numpy(batch.plain_labels[:MAX_PAIRS]),
+        positive=batch.positive[:MAX_PAIRS].cpu(),
+        first=batch.first[:MAX_PAIRS].cpu(),
+        second=batch.second[:MAX_PAIRS].cpu(),
         vectors=vectors,
         scale=scale,
     )
@@ -74,7 +74,7 @@ def is_positive(labels: Tensor) -> Tensor:
 
 
 # S0: four scores with 0/1 labels, and every step that it prints of them at λ = 20, row by row.
-S0_EXAMPLE = of_scores(
+S0_EXAMPLE = batch_of_scored_pairs(
     [0.1, 0.2, 0.8, 0.9],
     [0, 0, 1, 1],
     printed={
@@ -87,7 +87,7 @@ S0_EXAMPLE = of_scores(
 )
 # S1 eq. 46: four sentences in three dimensions, rounded as printed; four labelled pairs. The
 # source prints the cosines of eq. 47 in the order of the pairs, and the loss of eq. 48.
-S1_EXAMPLE = of_vectors(
+S1_EXAMPLE = batch_of_sentence_vectors(
     torch.tensor([[0.577, 0.577, 0.577], [0.707, 0.707, 0], [0, 0, 1], [0.5, 0.5, 0.707]]).double(),
     [(0, 1), (0, 2), (1, 2), (0, 3)],
     [0.9, 0.2, 0.1, 0.5],
@@ -106,7 +106,7 @@ def random_batch(seed: int) -> ClaimBatch:
     pairs = [(2 * pair, 2 * pair + 1) for pair in range(count)]
     grades = 2 if seed % 2 == 0 else 5
     labels = torch.randint(grades, (count,), generator=generator).double() / (grades - 1)
-    return of_vectors(vectors, pairs, labels, scale=SCALES[seed % len(SCALES)])
+    return batch_of_sentence_vectors(vectors, pairs, labels, scale=SCALES[seed % len(SCALES)])
 
 
 @functools.cache

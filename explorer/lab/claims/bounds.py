@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, batch_of_scored_pairs
 from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     ZERO,
@@ -28,9 +28,9 @@ from lossprism.explorer.lab.claims.ordered_pair_common import (
 from lossprism.losses import max_violation
 
 LOSS = r"\mathcal L"
-SWEPT = torch.logspace(-0.5, 4, 37, dtype=torch.float64)
+SWEPT_SCALES = torch.logspace(-0.5, 4, 37, dtype=torch.float64)
 # The λ at which the limit of S1 eq. 39 is compared.
-FAR = 1e6
+LIMIT_SCALE = 1e6
 
 
 def zero_loss(batch: ClaimBatch) -> Check:
@@ -56,7 +56,7 @@ def limit_of_scale(batch: ClaimBatch) -> Check:
         return Check(())
     limit = float(max_violation(batch.scores, batch.labels))
     width = math.log1p(pairs)
-    scales = tuple(SWEPT.tolist())
+    scales = tuple(SWEPT_SCALES.tolist())
     values = tuple(loss_of(batch, one) / one for one in scales)
 
     def gap(scale: float) -> Side:
@@ -68,12 +68,12 @@ def limit_of_scale(batch: ClaimBatch) -> Check:
         (
             Comparison(
                 Side(
-                    rf"\mathcal L/\lambda\ (\lambda = 10^{{{int(math.log10(FAR))}}})",
-                    loss_of(batch, FAR) / FAR,
+                    rf"\mathcal L/\lambda\ (\lambda = 10^{{{int(math.log10(LIMIT_SCALE))}}})",
+                    loss_of(batch, LIMIT_SCALE) / LIMIT_SCALE,
                 ),
                 "=",
                 Side(r"\max(s_{kl} - s_{ij})^+", limit),
-                tolerance=Tolerance(0.0, 1.1 * width / FAR),
+                tolerance=Tolerance(0.0, 1.1 * width / LIMIT_SCALE),
             ),
             Comparison(
                 gap(batch.scale),
@@ -143,9 +143,9 @@ def upper_bound(batch: ClaimBatch) -> Check:
 
 
 # In the right order, with almost no gap: no violation, and a loss far from 0.
-NARROW_ORDER = of_scores([0.51, 0.5, 0.49], [2, 1, 0])
+NARROW_ORDER = batch_of_scored_pairs([0.51, 0.5, 0.49], [2, 1, 0])
 # All in order by far.
-WIDE_ORDER = of_scores([0.9, -0.9], [1, 0])
+WIDE_ORDER = batch_of_scored_pairs([0.9, -0.9], [1, 0])
 
 CLAIMS = (
     Claim(

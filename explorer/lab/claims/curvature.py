@@ -25,9 +25,9 @@ from lossprism.explorer.lab.claims.ordered_pair_common import (
     weights,
 )
 
-SWEPT = torch.logspace(-1, 2.5, 29, dtype=torch.float64)
+SWEPT_SCALES = torch.logspace(-1, 2.5, 29, dtype=torch.float64)
 # From float64 a second derivative comes with this share of error.
-TWICE = Tolerance(1e-6, 0.0)
+SECOND_DERIVATIVE_TOLERANCE = Tolerance(1e-6, 0.0)
 
 
 def second_derivative(batch: ClaimBatch) -> Check:
@@ -56,13 +56,13 @@ def second_derivative(batch: ClaimBatch) -> Check:
     left = Side(r"f''(s)", float(real))
     return Check(
         (
-            Comparison(left, "=", Side(r"(18)", printed), tolerance=TWICE),
+            Comparison(left, "=", Side(r"(18)", printed), tolerance=SECOND_DERIVATIVE_TOLERANCE),
             Comparison(
                 left,
                 "=",
                 Side(r"\lambda^2\,S/(1 + S)^2", corrected),
                 part=CORRECTED,
-                tolerance=Tolerance(TWICE.relative, 1e-9 * batch.scale**2),
+                tolerance=Tolerance(SECOND_DERIVATIVE_TOLERANCE.relative, 1e-9 * batch.scale**2),
             ),
             Comparison(
                 ZERO,
@@ -98,7 +98,7 @@ def lipschitz(batch: ClaimBatch) -> Check:
 
     here = Side(r"\lambda_{\max}(H)", largest(batch.scale))
     squared = batch.scale**2
-    scales = tuple(SWEPT.tolist())
+    scales = tuple(SWEPT_SCALES.tolist())
     curves = (
         Curve("curvature", scales, tuple(map(largest, scales))),
         Curve("twice_scale", scales, tuple(2 * one**2 for one in scales)),

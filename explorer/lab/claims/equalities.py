@@ -5,7 +5,12 @@ import math
 import torch
 from torch import Tensor
 
-from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores, of_vectors
+from lossprism.explorer.lab.claims.batches import (
+    S0_EXAMPLE,
+    S1_EXAMPLE,
+    batch_of_scored_pairs,
+    batch_of_sentence_vectors,
+)
 from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Check,
@@ -29,7 +34,7 @@ TRIED_EXPONENT = 2000.0
 # The largest terms of a sum that are listed.
 LISTED_TERMS = 3
 # Of losses that a library function computes.
-FUNCTION = Tolerance(1e-7, 1e-7)
+LIBRARY_TOLERANCE = Tolerance(1e-7, 1e-7)
 
 
 def circle_without_margins(batch: ClaimBatch) -> Check:
@@ -73,7 +78,7 @@ def info_nce_as_sum(batch: ClaimBatch) -> Check:
                 Side(
                     r"\sum_i \log(1 + \sum_{j \ne i} e^{(s_{ij} - s_{ii})/\tau})", float(rows.sum())
                 ),
-                tolerance=FUNCTION,
+                tolerance=LIBRARY_TOLERANCE,
             ),
         )
     )
@@ -88,13 +93,15 @@ def nt_xent_name(batch: ClaimBatch) -> Check:
     left = Side(r"\mathcal L_{\text{S2}}", printed)
     return Check(
         (
-            Comparison(left, "=", Side(r"\mathcal L_{\text{SimCLR}}", simclr), tolerance=FUNCTION),
+            Comparison(
+                left, "=", Side(r"\mathcal L_{\text{SimCLR}}", simclr), tolerance=LIBRARY_TOLERANCE
+            ),
             Comparison(
                 left,
                 "=",
                 Side(r"\mathcal L_{\text{InfoNCE}}", ours),
                 part=CORRECTED,
-                tolerance=FUNCTION,
+                tolerance=LIBRARY_TOLERANCE,
             ),
         )
     )
@@ -172,10 +179,10 @@ def shifted_logarithm(batch: ClaimBatch) -> Check:
 
 
 # Two pairs that are as wrong as each other: both terms are 1.
-EQUAL_TERMS = of_scores([0.5, 0.5, 0.5], [1, 0, 0])
-ONE_TERM = of_scores([0.5, 0.5], [1, 0])
+EQUAL_TERMS = batch_of_scored_pairs([0.5, 0.5, 0.5], [1, 0, 0])
+ONE_TERM = batch_of_scored_pairs([0.5, 0.5], [1, 0])
 # Three queries, each its own key, at τ = 1.
-ORTHOGONAL_QUERIES = of_vectors(
+ORTHOGONAL_QUERIES = batch_of_sentence_vectors(
     torch.eye(3).repeat(2, 1), [(0, 3), (1, 4), (2, 5)], [1, 1, 1], scale=1.0
 )
 

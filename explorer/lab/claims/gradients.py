@@ -28,10 +28,10 @@ from lossprism.losses import cosent
 # The ε of S1 eq. 44.
 EPSILON = 1e-8
 # The λ at which the norm is measured.
-SWEPT = torch.logspace(-1, 2.5, 36, dtype=torch.float64)
+SWEPT_SCALES = torch.logspace(-1, 2.5, 36, dtype=torch.float64)
 # Of gradients by autograd.
-EXACT = Tolerance(1e-7, 1e-9)
-NORM = Tolerance(1e-9, 1e-7)
+AUTOGRAD_TOLERANCE = Tolerance(1e-7, 1e-9)
+NORM_TOLERANCE = Tolerance(1e-9, 1e-7)
 
 
 def score_gradient(batch: ClaimBatch) -> Tensor:
@@ -85,7 +85,7 @@ def _agree(
         ),
         part=part,
         within=not is_lower,
-        tolerance=EXACT,
+        tolerance=AUTOGRAD_TOLERANCE,
     )
 
 
@@ -124,12 +124,12 @@ def by_vectors(batch: ClaimBatch) -> Check:
         if bool(mask.any()):
             latex = r"\partial\mathcal L/\partial u_i - (17)"
             gap = (real - printed)[mask]
-            comparisons.append(_vanishes(latex, gap, within=within, tolerance=NORM))
+            comparisons.append(_vanishes(latex, gap, within=within, tolerance=NORM_TOLERANCE))
     latex = (
         r"\partial\mathcal L/\partial u_i - \sum_j \tfrac{\partial\mathcal L}{\partial s_{ij}}"
         r"(u_j - s_{ij} u_i)"
     )
-    comparisons.append(_vanishes(latex, real - corrected, part=CORRECTED, tolerance=NORM))
+    comparisons.append(_vanishes(latex, real - corrected, part=CORRECTED, tolerance=NORM_TOLERANCE))
     return Check(tuple(comparisons))
 
 
@@ -160,7 +160,7 @@ def on_sphere(batch: ClaimBatch) -> Check:
     projected = plain - (plain * unit).sum(1, keepdim=True) * unit
     gap = projected - _vector_gradient(unit, batch)
     latex = r"\nabla\mathcal L - \langle\nabla\mathcal L, u\rangle u - \nabla_{\cos}"
-    return Check((_vanishes(latex, gap, tolerance=NORM),))
+    return Check((_vanishes(latex, gap, tolerance=NORM_TOLERANCE),))
 
 
 def metric(batch: ClaimBatch) -> Check:
@@ -207,7 +207,7 @@ def gradient_norm(batch: ClaimBatch) -> Check:
         return float(_vector_gradient(unit, replace(batch, scale=scale)).norm())
 
     here = Side(r"\sqrt{\sum_i \lVert\nabla_{u_i}\mathcal L\rVert^2}", norm(batch.scale))
-    scales = SWEPT.tolist()
+    scales = SWEPT_SCALES.tolist()
     norms = [norm(scale) for scale in scales]
     low, high = GRADIENT_BAND
     inside = [scale for scale, value in zip(scales, norms, strict=True) if low <= value <= high]

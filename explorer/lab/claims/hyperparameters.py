@@ -21,7 +21,7 @@ from lossprism.losses.kernels.stable_functions import effective_count
 
 # S1 eq. 50: the range of α.
 ALPHA = (10.0, 30.0)
-SWEPT = torch.logspace(0, 2.5, 26, dtype=torch.float64)
+SWEPT_SCALES = torch.logspace(0, 2.5, 26, dtype=torch.float64)
 # Warm-up steps that the schedule of S1 eq. 51 is computed for.
 WARMUPS = (10, 100, 1000)
 # S4's margin, and the largest one that is drawn.
@@ -35,7 +35,7 @@ def scale_by_spread(batch: ClaimBatch) -> Check:
         return Check(())
     low, high = (one / deviation for one in ALPHA)
     here = Side(r"\lambda", batch.scale)
-    scales = tuple(SWEPT.tolist())
+    scales = tuple(SWEPT_SCALES.tolist())
     numbers = tuple(effective_count(weights(replace(batch, scale=one))) for one in scales)
     return Check(
         (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, batch_of_scored_pairs
 from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Chart,
@@ -24,17 +24,17 @@ from lossprism.explorer.lab.claims.ordered_pair_common import exponents, loss_of
 from lossprism.losses import info_nce
 
 # Gaussian pairs: numbers of a vector, information in nats, keys K, seeds and draws of each.
-WIDTH = 8
-INFORMATION = (2.0, 6.0)
-KEYS = tuple(2**power for power in range(1, 13))
+DIMENSIONS = 8
+NATS = (2.0, 6.0)
+KEY_COUNTS = tuple(2**power for power in range(1, 13))
 SEEDS, DRAWS, QUERIES = 8, 4096, 256
 # A batch whose log K is above the information by this reaches it within this share.
-ENOUGH, SHARE = 2.0, 0.15
+MIN_MARGIN_NATS, BOUND_TOLERANCE = 2.0, 0.15
 
 
 def correlation_for(information: float) -> float:
     """Return the correlation of each of WIDTH coordinates at which the pair has so many nats."""
-    return math.sqrt(1 - math.exp(-2 * information / WIDTH))
+    return math.sqrt(1 - math.exp(-2 * information / DIMENSIONS))
 
 
 @functools.cache
@@ -46,10 +46,10 @@ def info_nce_bound(information: float, keys: int, sharpness: float = 1.0) -> Est
     bounds = []
     for seed in range(SEEDS):
         generator = torch.Generator().manual_seed(seed)
-        first, noise = torch.randn(2, DRAWS, WIDTH, generator=generator)
+        first, noise = torch.randn(2, DRAWS, DIMENSIONS, generator=generator)
         second = rho * first + math.sqrt(spread) * noise
         groups, queries = DRAWS // keys, min(keys, QUERIES)
-        x, y = (one.reshape(groups, keys, WIDTH) for one in (first, second))
+        x, y = (one.reshape(groups, keys, DIMENSIONS) for one in (first, second))
         # What depends on x alone cancels in the softmax.
         critic = rho / spread * x[:, :queries] @ y.mT
         critic -= rho**2 / (2 * spread) * (y**2).sum(-1)[:, None, :]
@@ -62,29 +62,29 @@ def info_nce_bound(information: float, keys: int, sharpness: float = 1.0) -> Est
 def gaussian_pairs(_: ClaimBatch) -> Check:
     """Compare log K − L with the information of Gaussian pairs, for K from 2 to 4,096."""
     comparisons = []
-    for information in INFORMATION:
+    for information in NATS:
         truth = Side("I", information)
-        for keys in KEYS:
+        for keys in KEY_COUNTS:
             estimate = info_nce_bound(information, keys)
             reached = Side(rf"\log K - \mathcal L\ (K = {keys})", estimate.mean)
-            room = max(estimate.high - estimate.mean, SHARE * information)
+            room = max(estimate.high - estimate.mean, BOUND_TOLERANCE * information)
             comparisons.append(
                 Comparison(
                     reached,
                     "=",
                     truth,
-                    within=math.log(keys) >= information + ENOUGH,
+                    within=math.log(keys) >= information + MIN_MARGIN_NATS,
                     tolerance=Tolerance(0.0, room),
                 )
             )
-    for keys in KEYS:
-        less, more = (info_nce_bound(one, keys) for one in INFORMATION)
+    for keys in KEY_COUNTS:
+        less, more = (info_nce_bound(one, keys) for one in NATS)
         # A larger estimate is a smaller loss.
         comparisons.append(
             Comparison(
-                Side(rf"\log K - \mathcal L\ (I = {INFORMATION[0]:g},\ K = {keys})", less.high),
+                Side(rf"\log K - \mathcal L\ (I = {NATS[0]:g},\ K = {keys})", less.high),
                 "<",
-                Side(rf"\log K - \mathcal L\ (I = {INFORMATION[1]:g})", more.low),
+                Side(rf"\log K - \mathcal L\ (I = {NATS[1]:g})", more.low),
                 part="order",
             )
         )
@@ -92,17 +92,17 @@ def gaussian_pairs(_: ClaimBatch) -> Check:
 
 
 def _bound_chart() -> Chart:
-    keys = tuple(map(float, KEYS))
+    keys = tuple(map(float, KEY_COUNTS))
     estimates = [
         Curve(
             f"estimate_{information:g}",
             keys,
-            tuple(info_nce_bound(information, one).mean for one in KEYS),
+            tuple(info_nce_bound(information, one).mean for one in KEY_COUNTS),
         )
-        for information in INFORMATION
+        for information in NATS
     ]
-    truths = [Curve(f"information_{one:g}", keys, (one,) * len(keys)) for one in INFORMATION]
-    ceiling = Curve("ceiling", keys, tuple(math.log(one) for one in KEYS))
+    truths = [Curve(f"information_{one:g}", keys, (one,) * len(keys)) for one in NATS]
+    ceiling = Curve("ceiling", keys, tuple(math.log(one) for one in KEY_COUNTS))
     return Chart("K", "nat", (*estimates, *truths, ceiling))
 
 
@@ -114,8 +114,8 @@ def lower_bound(batch: ClaimBatch) -> Check:
             "≤",
             Side("I", one),
         )
-        for one in INFORMATION
-        for keys in KEYS
+        for one in NATS
+        for keys in KEY_COUNTS
     ]
     ceiling = math.log(len(batch))
     loss = float(info_nce(*batch.vectors_of_pairs, temperature=1 / batch.scale))
@@ -129,7 +129,7 @@ def lower_bound(batch: ClaimBatch) -> Check:
 
 
 # Of the counterexample: how far the second vector is turned, and the noise of the first pair.
-TURNED, NOISE, STRENGTH = math.pi / 2, 0.1, 0.9
+ROTATION, NOISE, STRENGTH = math.pi / 2, 0.1, 0.9
 COUNTED_DRAWS = 2048
 
 
@@ -137,16 +137,16 @@ def cosine_and_information(_: ClaimBatch) -> Check:
     """Compare two Gaussian pairs: one around a common mean, independent; one turned by 90°,
     dependent."""
     alike, turned = [], []
-    rotation = rotation_by(TURNED)
+    rotation = rotation_by(ROTATION)
     for seed in range(SEEDS):
         generator = torch.Generator().manual_seed(seed)
-        draws = torch.randn(4, COUNTED_DRAWS, WIDTH, generator=generator, dtype=torch.float64)
-        mean = torch.ones(WIDTH, dtype=torch.float64) / math.sqrt(WIDTH)
+        draws = torch.randn(4, COUNTED_DRAWS, DIMENSIONS, generator=generator, dtype=torch.float64)
+        mean = torch.ones(DIMENSIONS, dtype=torch.float64) / math.sqrt(DIMENSIONS)
         alike.append(_cosine(mean + NOISE * draws[0], mean + NOISE * draws[1]))
         second = STRENGTH * draws[2] @ rotation.T + math.sqrt(1 - STRENGTH**2) * draws[3]
         turned.append(_cosine(draws[2], second))
     near, far = estimate_of(alike), estimate_of(turned)
-    independent = gaussian_information(torch.zeros(WIDTH, WIDTH).double())
+    independent = gaussian_information(torch.zeros(DIMENSIONS, DIMENSIONS).double())
     dependent = gaussian_information(STRENGTH * rotation)
     straight = gaussian_information(STRENGTH * rotation_by(0.0))
     return Check(
@@ -171,7 +171,7 @@ def rotation_by(angle: float) -> Tensor:
     plane = torch.tensor(
         [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
     ).double()
-    return torch.block_diag(*[plane] * (WIDTH // 2))
+    return torch.block_diag(*[plane] * (DIMENSIONS // 2))
 
 
 def _cosine(first: Tensor, second: Tensor) -> float:
@@ -196,7 +196,7 @@ def divergence(batch: ClaimBatch) -> Check:
         log_q = (scale * batch.scores).log_softmax(0)
         return float((lower / counts[:, None] * (-counts.double().log()[:, None] - log_q)).sum())
 
-    scales = tuple(SWEPT.tolist())
+    scales = tuple(SWEPT_SCALES.tolist())
     curves = (
         Curve("divergence", scales, tuple(map(total, scales))),
         Curve("loss", scales, tuple(loss_of(batch, one) for one in scales)),
@@ -221,11 +221,11 @@ def divergence(batch: ClaimBatch) -> Check:
 
 
 # λ that the divergence and the loss are drawn over.
-SWEPT = torch.logspace(-1, 2, 31, dtype=torch.float64)
+SWEPT_SCALES = torch.logspace(-1, 2, 31, dtype=torch.float64)
 
 # A score with a known relation to a label ±1: its distance from 0 in standard deviations.
-DISTANCE = 1.0
-GRID = torch.linspace(-14, 14, 8001, dtype=torch.float64)
+LABEL_SHIFT = 1.0
+SCORE_GRID = torch.linspace(-14, 14, 8001, dtype=torch.float64)
 
 
 def label_information(batch: ClaimBatch) -> Check:
@@ -237,11 +237,12 @@ def label_information(batch: ClaimBatch) -> Check:
     shares = batch.labels.unique(return_counts=True)[1].double() / len(batch)
     entropy = -float((shares * shares.log()).sum())
     bound = entropy - loss_of(blind) / batch.scale
-    density = torch.exp(-((GRID - DISTANCE) ** 2) / 2) / math.sqrt(2 * math.pi)
-    step = float(GRID[1] - GRID[0])
+    density = torch.exp(-((SCORE_GRID - LABEL_SHIFT) ** 2) / 2) / math.sqrt(2 * math.pi)
+    step = float(SCORE_GRID[1] - SCORE_GRID[0])
     known, classified = (
-        math.log(2) + float((density * torch.nn.functional.logsigmoid(slope * GRID)).sum()) * step
-        for slope in (2 * DISTANCE, batch.scale)
+        math.log(2)
+        + float((density * torch.nn.functional.logsigmoid(slope * SCORE_GRID)).sum()) * step
+        for slope in (2 * LABEL_SHIFT, batch.scale)
     )
     return Check(
         (
@@ -259,7 +260,7 @@ def label_information(batch: ClaimBatch) -> Check:
 
 
 # Sixteen pairs with 0/1 labels, as many of each.
-SIXTEEN_LABELS = of_scores([0.0] * 16, [0.0, 1.0] * 8)
+SIXTEEN_LABELS = batch_of_scored_pairs([0.0] * 16, [0.0, 1.0] * 8)
 
 CLAIMS = (
     Claim(

@@ -24,7 +24,7 @@ from lossprism.losses import pairwise_hinge
 TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 MASK = 1e12
 # Of a loss in float32.
-SINGLE = Tolerance(1e-5, 1e-6)
+FLOAT32_TOLERANCE = Tolerance(1e-5, 1e-6)
 # What S0 prints, by the names of its batch.
 SYMBOLS = {
     "scaled": "a",
@@ -118,13 +118,13 @@ def subtracted_mask(batch: ClaimBatch) -> Check:
         as_tensor = float(_as_printed(batch, dtype, torch.tensor(MASK).to(dtype)))
         eps = torch.finfo(dtype).eps
         comparisons += [
-            Comparison(side, "=", right, tolerance=SINGLE),
+            Comparison(side, "=", right, tolerance=FLOAT32_TOLERANCE),
             Comparison(
                 replace(side, value=as_tensor),
                 "=",
                 right,
                 part="tensor",
-                tolerance=Tolerance(4 * eps, max(4 * eps, SINGLE.least)),
+                tolerance=Tolerance(4 * eps, max(4 * eps, FLOAT32_TOLERANCE.least)),
             ),
         ]
     return Check(tuple(comparisons))

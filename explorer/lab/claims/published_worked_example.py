@@ -2,7 +2,7 @@
 
 import torch
 
-from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_scores
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, batch_of_scored_pairs
 from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Check,
@@ -30,7 +30,7 @@ def final_loss(batch: ClaimBatch) -> Check:
     printed, (result,) = batch.printed["cosines"], batch.printed["loss"]
     names = [f"{int(i) + 1}{int(j) + 1}" for i, j in zip(batch.first, batch.second, strict=True)]
     by_dots, by_printed = (
-        loss_of(of_scores(scores, batch.labels, batch.scale))
+        loss_of(batch_of_scored_pairs(scores, batch.labels, batch.scale))
         for scores in (dots, torch.tensor(printed).double())
     )
     terms = torch.cat([torch.zeros(1).double(), exponents(batch)])
@@ -79,7 +79,7 @@ def gradient_of_pair(batch: ClaimBatch) -> Check:
     cosine = torch.nn.functional.cosine_similarity(first, unit[1], dim=0)
     (real,) = torch.autograd.grad(cosine, first)
     weight = -float(score_gradient(batch)[0]) / batch.scale
-    as_printed = of_scores(batch.printed["cosines"], batch.labels, batch.scale)
+    as_printed = batch_of_scored_pairs(batch.printed["cosines"], batch.labels, batch.scale)
     by_printed = -float(score_gradient(as_printed)[0]) / batch.scale
     vector = [
         Comparison(

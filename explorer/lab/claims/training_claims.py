@@ -40,16 +40,16 @@ from lossprism.losses.labels import label_rules
 
 SEEDS = (0, 1, 2)
 HELD_OUT_SHARE = 0.5
-MOST_GRADES = 6
+MAX_GRADES = 6
 # Two figures that differ by less, in percent, are called about equal.
-ABOUT_EQUAL = 0.5
+ABOUT_EQUAL_PERCENT = 0.5
 # λ of the advice: too small, S1's own, and large enough for gradients to explode.
-SMALL, USUAL, LARGE = 1.0, 20.0, 100.0
-CLIPPED = 1.0
+SMALL_SCALE, USUAL_SCALE, LARGE_SCALE = 1.0, 20.0, 100.0
+CLIPPING_NORM = 1.0
 SYMBOLS = {"spearman": r"\rho", "accuracy": r"\mathrm{acc}"}
-SHORT = {"cosent": "CoSENT", "binary_cross_entropy": "CE"}
+LOSS_NAMES = {"cosent": "CoSENT", "binary_cross_entropy": "CE"}
 # Batch sizes of few and of more negatives.
-FEW_NEGATIVES, MORE_NEGATIVES = 4, 16
+SMALL_BATCH_SIZE, LARGE_BATCH_SIZE = 4, 16
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,15 @@ def within_equal(figure: str, gap: Estimate, part: str) -> Comparison:
         rf"\lvert\Delta {SYMBOLS[figure]}\rvert", max(-gap.low, gap.high), _interval(gap)
     )
     # An interval that reaches beyond a bound on one side of it decides nothing.
-    decided = gap.low > ABOUT_EQUAL or gap.high < -ABOUT_EQUAL
-    return Comparison(farthest, "≤", Side("", ABOUT_EQUAL), part=part, decided=decided)
+    decided = gap.low > ABOUT_EQUAL_PERCENT or gap.high < -ABOUT_EQUAL_PERCENT
+    return Comparison(farthest, "≤", Side("", ABOUT_EQUAL_PERCENT), part=part, decided=decided)
 
 
 def printed_table(batch: ClaimBatch) -> Check:
     """Compare the mean difference of CoSENT to cross-entropy over the printed models and data
     sets, and in the measured runs, with what is called about equal."""
     comparisons = []
-    for figure, table in published_experiment.FIGURES.items():
+    for figure, table in published_experiment.PRINTED_FIGURES.items():
         models = dict.fromkeys(model for model, _loss in table)
         gaps = [
             with_cosent - with_entropy
@@ -162,14 +162,15 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     table = run_comparison.table(runs, names)
     comparisons = []
     for one in table.differences:
-        if one.figure in published_experiment.FIGURES:
+        if one.figure in published_experiment.PRINTED_FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
             comparisons.append(within_equal(one.figure, _multiplied(one, sign), "trained"))
     reached = (
         Side(
-            rf"{SYMBOLS[figure]}_{{\text{{{SHORT[group.loss]}}}}}", 100 * group.figures[figure].mean
+            rf"{SYMBOLS[figure]}_{{\text{{{LOSS_NAMES[group.loss]}}}}}",
+            100 * group.figures[figure].mean,
         )
-        for figure in published_experiment.FIGURES
+        for figure in published_experiment.PRINTED_FIGURES
         for group in table.groups
         if figure in group.figures
     )
@@ -183,11 +184,11 @@ def rises(latex: str, gap: Estimate, part: str) -> Comparison:
 
 
 def _at_usual_scale(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
-    return _plans(scenario, "cosent", max_runs, [_at_scale(USUAL)])
+    return _plans(scenario, "cosent", max_runs, [_at_scale(USUAL_SCALE)])
 
 
 def _judge_angles(runs: Runs, names: Sequence[str]) -> Check:
-    return angles_by_rank([outcome(runs.folder(name)) for name in names], USUAL)
+    return angles_by_rank([outcome(runs.folder(name)) for name in names], USUAL_SCALE)
 
 
 def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
@@ -239,10 +240,10 @@ def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
 
 def _grades(labels: np.ndarray) -> np.ndarray:
     """Return the labels [n], rounded to MOST_GRADES even steps if they take more values."""
-    if len(np.unique(labels)) <= MOST_GRADES:
+    if len(np.unique(labels)) <= MAX_GRADES:
         return labels
     low, high = labels.min(), labels.max()
-    return np.round((labels - low) / (high - low) * (MOST_GRADES - 1))
+    return np.round((labels - low) / (high - low) * (MAX_GRADES - 1))
 
 
 def _wilson(share: float, total: int) -> tuple[float, float]:
@@ -257,12 +258,12 @@ def _wilson(share: float, total: int) -> tuple[float, float]:
 
 
 def _scales(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
-    return _plans(scenario, "cosent", max_runs, [_at_scale(SMALL), _at_scale(USUAL)])
+    return _plans(scenario, "cosent", max_runs, [_at_scale(SMALL_SCALE), _at_scale(USUAL_SCALE)])
 
 
 def _judge_scales(runs: Runs, names: Sequence[str]) -> Check:
     gap = _ranked_gap(runs, names)
-    latex = rf"\rho_{{\lambda={USUAL:g}}} - \rho_{{\lambda={SMALL:g}}}"
+    latex = rf"\rho_{{\lambda={USUAL_SCALE:g}}} - \rho_{{\lambda={SMALL_SCALE:g}}}"
     return Check((rises(latex, gap, "trained"),) if gap else ())
 
 
@@ -281,7 +282,11 @@ def _ranked_gap(runs: Runs, names: Sequence[str]) -> Estimate | None:
 def _gradients(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
     groups = [
         {**_at_scale(scale), "clipping": clipping}
-        for scale, clipping in ((LARGE, 0.0), (USUAL, 0.0), (LARGE, CLIPPED))
+        for scale, clipping in (
+            (LARGE_SCALE, 0.0),
+            (USUAL_SCALE, 0.0),
+            (LARGE_SCALE, CLIPPING_NORM),
+        )
     ]
     return _plans(scenario, "cosent", max_runs, groups)
 
@@ -294,8 +299,8 @@ def _judge_gradients(runs: Runs, names: Sequence[str]) -> Check:
     norms = [[_largest_norm(runs, name) for name in some] for some in (free, usual)]
     ratio = estimate_of([math.log10(a / b) for a, b in zip(*norms, strict=True)])
     latex = (
-        rf"\log_{{10}} \lVert\nabla\rVert_{{\lambda={LARGE:g}}}"
-        rf" / \lVert\nabla\rVert_{{\lambda={USUAL:g}}}"
+        rf"\log_{{10}} \lVert\nabla\rVert_{{\lambda={LARGE_SCALE:g}}}"
+        rf" / \lVert\nabla\rVert_{{\lambda={USUAL_SCALE:g}}}"
     )
     comparisons = [rises(latex, ratio, "trained")]
     gap = _ranked_gap(runs, [*free, *clipped])
@@ -315,7 +320,7 @@ def _largest_norm(runs: Runs, name: str) -> float:
 
 
 def _negatives(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
-    sizes = [{"batch_size": size} for size in (FEW_NEGATIVES, MORE_NEGATIVES)]
+    sizes = [{"batch_size": size} for size in (SMALL_BATCH_SIZE, LARGE_BATCH_SIZE)]
     return _plans(scenario, "info_nce", max_runs, sizes)
 
 
@@ -327,7 +332,7 @@ def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:
     if not all(map(math.isfinite, gaps)):
         return Check(())
     gap = estimate_of(gaps)
-    latex = rf"r_{{\text{{eff}}}}(B={MORE_NEGATIVES}) - r_{{\text{{eff}}}}(B={FEW_NEGATIVES})"
+    latex = rf"r_{{\text{{eff}}}}(B={LARGE_BATCH_SIZE}) - r_{{\text{{eff}}}}(B={SMALL_BATCH_SIZE})"
     return Check((rises(latex, gap, "trained"),))
 
 

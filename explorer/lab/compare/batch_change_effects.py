@@ -22,7 +22,7 @@ from lossprism.losses import LossSpec
 
 Kind = Literal["flip", "drop", "duplicate", "false_negative", "shift", "spread"]
 KINDS: tuple[Kind, ...] = ("flip", "drop", "duplicate", "false_negative", "shift", "spread")
-OF_PAIRS = ("flip", "drop", "duplicate", "false_negative")
+PAIR_KINDS = ("flip", "drop", "duplicate", "false_negative")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
     resolved = resolve(scenario)
     before = explore(resolved, batch)
     refused, after = None, None
-    if kind not in OF_PAIRS and not reads_only_scores(before.spec):
+    if kind not in PAIR_KINDS and not reads_only_scores(before.spec):
         refused = Problem("no_scores_to_move", about="loss")
     else:
         try:
@@ -101,7 +101,7 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
             refused = problem
     start = point_of(before)
     # Scores that were moved are still of the kind that they were, with its minimum.
-    references = before if after is not None and kind not in OF_PAIRS else after
+    references = before if after is not None and kind not in PAIR_KINDS else after
     if after is not None and after.gradient_of != before.gradient_of:
         start = dataclasses.replace(start, gradient=_by_scores(before))
     return Effect(
@@ -135,7 +135,7 @@ def changed_batch(batch: Batch, change: Change) -> Batch:
     """
     if change.kind not in KINDS:
         raise Problem("what_if_kind", name=str(change.kind)[:60], known=", ".join(KINDS))
-    if change.kind in OF_PAIRS and not 0 <= change.pair < len(batch):
+    if change.kind in PAIR_KINDS and not 0 <= change.pair < len(batch):
         raise Problem("what_if_pair", pair=change.pair, most=len(batch) - 1)
     if change.kind == "shift":
         return _with_scores(batch, batch.scores.detach() + change.by)

@@ -25,7 +25,7 @@ WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "cop
 # The kinds of a cell: no such comparison; one with a gradient on both sides; one whose other
 # side is a constant, because it belongs to another device or to an earlier batch.
 ABSENT, TWO_SIDED, ONE_SIDED = 0, 1, 2
-EQUAL = 1e-10
+EQUALITY_TOLERANCE = 1e-10
 # Cells of the parts that run at once; each step of a definition has as many.
 MAX_CELLS_AT_ONCE = 2**21
 # Limit up to which all parts of one size are run; beyond it as many are drawn.
@@ -124,7 +124,7 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
     if way == "copies":
         cells, there = cells.repeat(size, size), there.repeat(size, size)
     ratio, cosine = _compared(gradient, of_whole)
-    alike = bool((gradient - of_whole).norm() <= EQUAL * of_whole.norm())
+    alike = bool((gradient - of_whole).norm() <= EQUALITY_TOLERANCE * of_whole.norm())
     return Mechanics(
         way=way,
         size=size,
@@ -132,7 +132,8 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
         whole=whole,
         loss=loss,
         losses=tuple(losses),
-        equal=alike and math.isclose(loss, whole, rel_tol=EQUAL, abs_tol=EQUAL),
+        equal=alike
+        and math.isclose(loss, whole, rel_tol=EQUALITY_TOLERANCE, abs_tol=EQUALITY_TOLERANCE),
         gradient_ratio=ratio,
         gradient_cosine=cosine,
         cells=cells.masked_fill(~there, ABSENT),

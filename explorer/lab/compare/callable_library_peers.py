@@ -96,12 +96,12 @@ def peers_of(spec: LossSpec, convention: str) -> Iterator[CallablePeer]:
 # by what its code imports.
 _Arithmetic = tuple[float, str, float]
 _EXACT: _Arithmetic = (0.0, "", 0.0)
-_LOWERED: _Arithmetic = (1e-5, "parity.because.float32", 0.0)
+_FLOAT32: _Arithmetic = (1e-5, "parity.because.float32", 0.0)
 _BELOW_ZERO = {
     ("rax", "approx_t12n"): "parity.because.negative_gain",
     ("tensorflow-ranking", "ListMLELoss"): "parity.because.left_out_places",
 }
-LOWERED = (
+FLOAT32_LIBRARIES = (
     "rax",
     "allRank",
     "tensorflow-ranking",
@@ -109,7 +109,7 @@ LOWERED = (
     SENTENCE_TRANSFORMERS,
 )  # of those on scores
 _SHIFTED: _Arithmetic = (0.0, "parity.because.shifted", 1e-6)
-_INEXACT = {"CosineSimilarityLoss": _LOWERED, "ContrastiveLoss, SiameseDistanceMetric": _SHIFTED}
+_INEXACT = {"CosineSimilarityLoss": _FLOAT32, "ContrastiveLoss, SiameseDistanceMetric": _SHIFTED}
 
 
 def _of_equivalent(equivalent: Equivalent) -> CallablePeer:
@@ -141,7 +141,7 @@ def _arithmetic(peer: Peer) -> _Arithmetic:
     if (peer.library, peer.called) == (SENTENCE_TRANSFORMERS, "ContrastiveLoss"):
         return _SHIFTED
     on_scores = (*peer.reads,) in ((*SCORES,), (*LISTED,))
-    return _LOWERED if on_scores and peer.library in LOWERED else _EXACT
+    return _FLOAT32 if on_scores and peer.library in FLOAT32_LIBRARIES else _EXACT
 
 
 # ---- By library, class ("" for any), and inputs

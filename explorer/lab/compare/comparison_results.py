@@ -25,7 +25,7 @@ from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.spec import ParameterValue
 
 # Gradients whose difference is less than this power of the rounding of a number are equal.
-NEAR = 0.75
+EQUAL_GRADIENT_POWER = 0.75
 GradientKind = Literal["score", "pair"]
 Values = Mapping[str, Value | list[Value]]
 

@@ -27,7 +27,7 @@ TYPES = {
     "float16": torch.float16,
 }
 # Two definitions that differ by no more are one loss, written twice.
-SAME = 1e-9
+SAME_LOSS_TOLERANCE = 1e-9
 Form = Literal["stable", "printed", "printed_in_type", "function"]
 
 
@@ -96,7 +96,7 @@ def _forms(e: Exploration, exact: _Run) -> Iterator[tuple[Form, str, Callable[..
         if takes != e.parameters.keys():
             continue
         loss = _run(e, other, torch.float64).loss
-        if math.isclose(loss, exact.loss, rel_tol=SAME, abs_tol=SAME):
+        if math.isclose(loss, exact.loss, rel_tol=SAME_LOSS_TOLERANCE, abs_tol=SAME_LOSS_TOLERANCE):
             yield "printed", one.name, other
             if other is cosent_as_printed_definition:
                 yield "printed_in_type", one.name, cosent_masked_in_type

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, 
 from lossprism.explorer.lab.compare.comparison_results import Sentence, Values
 from lossprism.explorer.lab.compare.library_loss_calls import Call
 from lossprism.explorer.lab.compare.parity_batches import (
-    ODD,
+    ODD_LABELS,
     batch_for,
     moved,
     odd_for,
@@ -40,9 +40,9 @@ Status = Literal["equal", "explained", "differs", "alone", "not_installed", "not
 PRECISIONS: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": torch.float32}
 # What is at most so far apart, relative to the largest, is equal: rounding of sums in another
 # order, which an exponential of a large scale makes larger.
-EQUAL: dict[Precision, float] = {"float64": 1e-9, "float32": 1e-4}
+EQUALITY_TOLERANCE: dict[Precision, float] = {"float64": 1e-9, "float32": 1e-4}
 # How far the value may be off where the loss has no slope: arccos loses half of the digits there.
-AT_A_KINK = 1e-6
+KINK_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Odd:
-    """A library on the batch of odd labels of this name in `parity_batches.ODD`; `peer` is what
-    it gives in float64, None where it gave no number."""
+    """A library on the batch of odd labels of this name in `parity_batches.ODD_LABELS`; `peer` is
+    what it gives in float64, None where it gave no number."""
 
     name: str
     status: Status
@@ -177,7 +177,7 @@ class _Computed:
 
     @property
     def kernel_agrees(self) -> bool:
-        return all(one.worst <= EQUAL[name] for name, one in self.kernel.items())
+        return all(one.worst <= EQUALITY_TOLERANCE[name] for name, one in self.kernel.items())
 
 
 def _computed(own: LossSpec, convention: str, batch: Batch) -> _Computed:
@@ -212,7 +212,12 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
             status, because = _judged(call, peer, computed, outcome)
             odd = tuple(
                 call_library(
-                    name, ODD[name](seeded_batch()), call, peer, computed.own, computed.convention
+                    name,
+                    ODD_LABELS[name](seeded_batch()),
+                    call,
+                    peer,
+                    computed.own,
+                    computed.convention,
                 )
                 for name in odd_for(peer.reads.values())
             )
@@ -318,7 +323,7 @@ def _judged(
     if reasons is None:
         return "differs", ()
     convention, ours = computed.convention, computed.ours
-    near = max(EQUAL["float64"], peer.within)
+    near = max(EQUALITY_TOLERANCE["float64"], peer.within)
     if by_convention and convention and not _agreement(by_precision["float64"], ours).worst <= near:
         values: Values = {
             "loss": title_word(computed.own),
@@ -339,21 +344,22 @@ def _arithmetic(
     gaps: dict[Precision, Agreement] = {
         name: _agreement(one, computed.exact[name]) for name, one in by_precision.items()
     }
-    if all(one.worst <= EQUAL[name] for name, one in gaps.items()):
+    if all(one.worst <= EQUALITY_TOLERANCE[name] for name, one in gaps.items()):
         return []
-    if all(one.worst <= max(EQUAL[name], peer.within) for name, one in gaps.items()):
+    if all(one.worst <= max(EQUALITY_TOLERANCE[name], peer.within) for name, one in gaps.items()):
         return [Sentence(peer.because)]
     if peer.shift and _agrees(by_precision, _shifted(peer, computed)):
         return [Sentence(peer.because)]
     if _agree_aside(call, peer, computed):
-        continuous = gaps["float64"].by_value.relative <= AT_A_KINK
+        continuous = gaps["float64"].by_value.relative <= KINK_TOLERANCE
         return [Sentence(f"parity.because.{'kink' if continuous else 'tie'}")]
     return None
 
 
 def _agrees(by_precision: Mapping[Precision, _Found], exact: Mapping[Precision, _Found]) -> bool:
     return all(
-        _agreement(one, exact[name]).worst <= EQUAL[name] for name, one in by_precision.items()
+        _agreement(one, exact[name]).worst <= EQUALITY_TOLERANCE[name]
+        for name, one in by_precision.items()
     )
 
 

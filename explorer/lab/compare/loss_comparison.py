@@ -21,7 +21,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.caption import numbers_of
 from lossprism.explorer.export.matrix_layout import Layout
 from lossprism.explorer.lab.compare.comparison_results import (
-    NEAR,
+    EQUAL_GRADIENT_POWER,
     Between,
     Figures,
     GradientKind,
@@ -43,7 +43,7 @@ MIN_LOSSES, MAX_LOSSES = 2, 6
 # measured at the most pairs.
 CELL_BYTES = 5000
 # Common losses: the page offers the next of them.
-USUAL = ("info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon")
+COMMON_LOSSES = ("info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon")
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +319,7 @@ def _rounded(values: Tensor) -> np.ndarray:
     largest = float(values.abs().max())
     if not 0 < largest < math.inf:
         return np.zeros(len(values))
-    places = round(-math.log10(torch.finfo(values.dtype).eps) * NEAR)
+    places = round(-math.log10(torch.finfo(values.dtype).eps) * EQUAL_GRADIENT_POWER)
     return np.round((values / largest).double().cpu().numpy(), places)
 
 
@@ -345,7 +345,7 @@ def _factor(a: Outcome, b: Outcome, kind: GradientKind) -> float | None:
         return None
     factor = float((first * second).sum()) / size
     off = float((second - factor * first).abs().max())
-    near = torch.finfo(first.dtype).eps ** NEAR * float(second.abs().max())
+    near = torch.finfo(first.dtype).eps ** EQUAL_GRADIENT_POWER * float(second.abs().max())
     return factor if factor and off <= near else None
 
 

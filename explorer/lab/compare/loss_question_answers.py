@@ -16,7 +16,12 @@ from lossprism.explorer.core.explore import explore, seconds_for
 from lossprism.explorer.core.remarks import Value, short
 from lossprism.explorer.lab.compare.batch_change_effects import Change, what_if
 from lossprism.explorer.lab.compare.batch_splitting_methods import mechanics
-from lossprism.explorer.lab.compare.comparison_results import NEAR, Figures, Outcome, Sentence
+from lossprism.explorer.lab.compare.comparison_results import (
+    EQUAL_GRADIENT_POWER,
+    Figures,
+    Outcome,
+    Sentence,
+)
 from lossprism.explorer.lab.compare.loss_comparison import CELL_BYTES, Comparison
 from lossprism.explorer.lab.compare.losses_towards_collapse import collapsing
 from lossprism.explorer.locale import Word, title_word
@@ -25,10 +30,10 @@ from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.resource_checks import check_matrices
 
-SHIFT = 0.2  # of all cosines
+COSINE_SHIFT = 0.2  # of all cosines
 PART_ROWS = 2  # of a small batch
-BULK = 0.99  # of a gradient: the pairs that have so much of it carry it
-WITHIN = 1.1  # times a value: 10 % apart
+CARRYING_SHARE = 0.99  # of a gradient: the pairs that have so much of it carry it
+CLOSE_RATIO = 1.1  # times a value: 10 % apart
 ROUNDING = 1e-9
 
 Verdict = tuple[str, dict[str, Value | list[Value]]]
@@ -55,7 +60,7 @@ def _temperature(comparison: Comparison) -> Verdict:
     """Count the pairs that carry the gradient at the first and at the last, lower temperature."""
     high, low = (_carrying(_gradient(comparison, place)) for place in (0, -1))
     return "fewer" if low < high else "more" if low > high else "same", {
-        "carried": f"{BULK:.0%}",
+        "carried": f"{CARRYING_SHARE:.0%}",
         "low": _parameter(comparison, -1, "temperature"),
         "low_pairs": short(low),
         "high": _parameter(comparison, 0, "temperature"),
@@ -135,7 +140,7 @@ def _only_the_order(comparison: Comparison) -> Verdict:
     """Find the losses whose value changes when all cosines rise."""
     standing = [one for one in comparison.sides if one.stands]
     scenarios = [one.side.applied_to(comparison.scenario) for one in standing]
-    effects = what_if(scenarios, comparison.batch, Change("shift", by=SHIFT))
+    effects = what_if(scenarios, comparison.batch, Change("shift", by=COSINE_SHIFT))
     return _divided(standing, [effect.notices for effect in effects])
 
 
@@ -161,7 +166,7 @@ def _contrastive(comparison: Comparison) -> Verdict:
     """Compare the largest value with the smallest."""
     values = [figures.loss for figures in _all_figures(comparison)]
     least, most = min(values), max(values)
-    verdict = "within" if most <= WITHIN * least + ROUNDING else "apart" if least else "zero"
+    verdict = "within" if most <= CLOSE_RATIO * least + ROUNDING else "apart" if least else "zero"
     times = {"times": short(most / least)} if verdict == "apart" else {}
     return verdict, {"least": short(least), "most": short(most), **times}
 
@@ -244,12 +249,12 @@ def _needed(value: Known | None) -> Known:
 def _carrying(gradient: Tensor) -> int:
     """Return the number of pairs that carry a gradient [N], the largest first."""
     carried = gradient.abs().sort(descending=True).values.cumsum(0)
-    return int((carried < BULK * carried[-1]).sum()) + 1
+    return int((carried < CARRYING_SHARE * carried[-1]).sum()) + 1
 
 
 def _signs(gradient: Tensor) -> Tensor:
     """Return the signs of a gradient [N], 0 where it is rounding."""
-    least = torch.finfo(gradient.dtype).eps ** NEAR * gradient.abs().max()
+    least = torch.finfo(gradient.dtype).eps ** EQUAL_GRADIENT_POWER * gradient.abs().max()
     return gradient.sign() * (gradient.abs() > least)
 
 

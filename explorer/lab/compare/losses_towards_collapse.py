@@ -24,7 +24,7 @@ from lossprism.losses.geometry import unit
 
 POINTS, MAX_POINTS = 21, 200
 # What is less than this of a loss is rounding.
-FALLEN = 1e-9
+MIN_FALL_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def way_along(path: Path, scenario: Scenario) -> Way:
         values=values,
         line=line,
         reached=end.loss,
-        falls=end.loss < start.loss - FALLEN * size,
+        falls=end.loss < start.loss - MIN_FALL_SHARE * size,
         lowest=shares[min(range(len(values)), key=values.__getitem__)],
         arrives=None if line is None else abs(end.loss - line) <= 1e-6 * max(abs(line), 1),
     )

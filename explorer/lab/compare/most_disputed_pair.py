@@ -9,7 +9,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.remarks import Value
 from lossprism.explorer.lab.compare.comparison_results import (
-    NEAR,
+    EQUAL_GRADIENT_POWER,
     DisputedPair,
     GradientKind,
     Outcome,
@@ -29,7 +29,7 @@ def disagreement(
         return None
     differences = (shares[0] - shares[1]).abs()
     pair = int(differences.argmax())
-    if float(differences[pair]) <= torch.finfo(differences.dtype).eps ** NEAR:
+    if float(differences[pair]) <= torch.finfo(differences.dtype).eps ** EQUAL_GRADIENT_POWER:
         return None
     here = [float(one[pair]) for one in shares]
     ranks = [int((one.abs() > one[pair].abs()).sum()) + 1 for one in shares]

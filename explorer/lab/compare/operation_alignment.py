@@ -25,11 +25,21 @@ from lossprism.explorer.lab.compare.operation_graph import (
 from lossprism.losses import Parameter
 
 # Worth of a pair: the subject of a formula counts more than its arithmetic.
-OF_INPUT, OF_PARAMETER, OF_OPERATION, OF_CONSTANT, OF_NAME = 3.0, 2.0, 1.0, 0.25, 0.5
-OF_ARITHMETIC = 0.4
-WRAPPED = 0.1
-COMMUTE = {"add", "multiply", "and", "or", "equal", "unequal"}
-ARITHMETIC = {*COMMUTE, "subtract", "divide", "negative", "rows", "columns", "not", "at", "part"}
+INPUT_WORTH, PARAMETER_WORTH, OPERATION_WORTH, CONSTANT_WORTH, NAME_WORTH = 3.0, 2.0, 1.0, 0.25, 0.5
+ARITHMETIC_WORTH = 0.4
+WRAPPING_COST = 0.1
+COMMUTATIVE = {"add", "multiply", "and", "or", "equal", "unequal"}
+ARITHMETIC = {
+    *COMMUTATIVE,
+    "subtract",
+    "divide",
+    "negative",
+    "rows",
+    "columns",
+    "not",
+    "at",
+    "part",
+}
 Way = Literal["together", "first", "second", "instead"]
 Inner = list[tuple[Node, Node]]
 
@@ -151,10 +161,10 @@ class _Aligner:
         yield 0.0, "instead", []
         for _, child in one.slots:
             worth = self._worth(child, other) / self.uses[id(child)]
-            yield worth - WRAPPED, "first", [(child, other)]
+            yield worth - WRAPPING_COST, "first", [(child, other)]
         for _, child in other.slots:
             worth = self._worth(one, child) / self.uses[id(child)]
-            yield worth - WRAPPED, "second", [(one, child)]
+            yield worth - WRAPPING_COST, "second", [(one, child)]
 
     def _operands(self, one: Node, other: Node) -> list[Inner]:
         """The ways in which operands pair, none where the two nodes are not one operation."""
@@ -162,7 +172,7 @@ class _Aligner:
             return []
         mine, theirs = dict(one.slots), dict(other.slots)
         ways = [[(mine[place], theirs[place]) for place in mine if place in theirs]]
-        if one.operation in COMMUTE and len(ways[0]) == 2:
+        if one.operation in COMMUTATIVE and len(ways[0]) == 2:
             (left, right), (left_too, right_too) = mine.values(), theirs.values()
             ways.append([(left, right_too), (right, left_too)])
         return ways
@@ -175,19 +185,21 @@ class _Aligner:
 
     def _match(self, one: Node, other: Node) -> float:
         if one.operation == INPUT:
-            return OF_INPUT
+            return INPUT_WORTH
         if one.operation == PARAMETER:
-            return OF_PARAMETER + 0.5 * (one.says == other.says) + 0.5 * (one.value == other.value)
+            return (
+                PARAMETER_WORTH + 0.5 * (one.says == other.says) + 0.5 * (one.value == other.value)
+            )
         if one.operation == CONSTANT:
-            return OF_CONSTANT
+            return CONSTANT_WORTH
         both = one.result is not None and other.result is not None
         named = both and (
             self.first.steps[one.result or 0].name == self.second.steps[other.result or 0].name
         )
-        alike = OF_NAME * named + OF_NAME * (both and self._shape(one) == self._shape(other))
+        alike = NAME_WORTH * named + NAME_WORTH * (both and self._shape(one) == self._shape(other))
         if one.operation == SAME:
             return alike
-        return (OF_ARITHMETIC if one.operation in ARITHMETIC else OF_OPERATION) + alike
+        return (ARITHMETIC_WORTH if one.operation in ARITHMETIC else OPERATION_WORTH) + alike
 
     def _walk(self, one: Node, other: Node) -> None:
         key = (id(one), id(other))

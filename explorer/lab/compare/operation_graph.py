@@ -31,7 +31,7 @@ from lossprism.losses import Parameter
 INPUT, PARAMETER, CONSTANT = "input", "parameter", "constant"
 SCALED, MASKED, SAME = "scaled", "masked", "same"
 # Operations over all or some dimensions, by the names they have in torch and here.
-OVER: Mapping[str, str] = {
+REDUCTIONS: Mapping[str, str] = {
     **{name: name for name in ("sum", "mean", "max", "min", "any", "all", "norm", "logsumexp")},
     **{"amax": "max", "amin": "min", "log_sum_exp": "logsumexp", "log1p_sum_exp": "logsumexp"},
 }
@@ -39,7 +39,7 @@ OVER: Mapping[str, str] = {
 BOUNDED = {"max": "clamp_min", "min": "clamp_max"}
 BUILTIN = set(dir(builtins))
 # Calls that change the storage of numbers, not their values.
-KEEPS = {"to", "float", "double", "long", "clone", "contiguous", "type_as"}
+VALUE_PRESERVING = {"to", "float", "double", "long", "clone", "contiguous", "type_as"}
 OWN_NAMES = {
     *(INPUT, PARAMETER, CONSTANT, SCALED, MASKED, SAME, "negative", "not", "count", "rows"),
     *("columns", "at", "part", "code", "transpose", "add", "subtract", "multiply", "divide"),
@@ -373,7 +373,7 @@ class _Reader:
         if isinstance(tree.func, ast.Name) and self._is_local(name):
             function = self._assigned(name)
             name = getattr(function and self._value(function), "__name__", name)
-        if name in KEEPS and arguments:
+        if name in VALUE_PRESERVING and arguments:
             return self._node(arguments[0])
         if name in BOUNDED and not own and len(arguments) > 1:
             return self._of(BOUNDED[name], **dict(_numbered(list(map(self._node, arguments)))))
@@ -394,17 +394,17 @@ class _Reader:
             return self._of("relu", of=self._node(arguments[0]))
         if name == "mean_of":
             return self._of("mean", of=self._node(arguments[0]), where=self._node(arguments[1]))
-        if name in OVER and arguments:
+        if name in REDUCTIONS and arguments:
             over = named.pop("dim", arguments[1] if len(arguments) > 1 else None)
             of = self._node(arguments[0])
             single = isinstance(of.value, Tensor) and of.value.numel() == 1
-            if single and OVER[name] in ("sum", "mean", "max", "min"):
+            if single and REDUCTIONS[name] in ("sum", "mean", "max", "min"):
                 return of
             # Over its one dimension is over all of a vector.
             if isinstance(of.value, Tensor) and of.value.ndim == 1:
                 over = None
             one = {"one": self._constant(1)} if name == "log1p_sum_exp" else {}
-            return self._of(OVER[name], of=of, over=self._over(over), **one)
+            return self._of(REDUCTIONS[name], of=of, over=self._over(over), **one)
         if name == "len":
             return self._of("count", of=self._node(arguments[0]))
         if name in ("stack", "cat") and len(arguments) == 1:

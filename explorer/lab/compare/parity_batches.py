@@ -21,7 +21,7 @@ from lossprism.losses.query_groups import lists_of
 # The seeded batch: numbers of first sentences, of second sentences for each, of dimensions.
 ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14
 # How far `moved` moves a vector, as a share of its length: no two distances stay equal or 0.
-STEP = 0.1
+MOVED_SHARE = 0.1
 
 
 def seeded_batch(
@@ -62,14 +62,16 @@ def _at(prototypes: np.ndarray, rules: Rules | None = None) -> Rules:
 
 # Some libraries compare every three vectors: measured at up to 243 bytes for each three of N pairs,
 # 195 of which are alive (`tests/process/test_request_memory.py`).
-CUBED, MAX_PAIRS = 320, 128
+TRIPLE_BYTES, MAX_PAIRS = 320, 128
 
 
 def shown_of(batch: Batch) -> Batch:
     """Return the first pairs of a larger batch, as many as libraries that compare every three have
     memory for: `MAX_PAIRS`, on a hosted page fewer where a request may take less memory."""
     limit = budget("request_mib") * MIB
-    count = MAX_PAIRS if limit == math.inf else min(MAX_PAIRS, int((limit / CUBED) ** (1 / 3)))
+    count = (
+        MAX_PAIRS if limit == math.inf else min(MAX_PAIRS, int((limit / TRIPLE_BYTES) ** (1 / 3)))
+    )
     return batch if len(batch) <= count else _pairs_at(range(count), batch)
 
 
@@ -123,7 +125,7 @@ def moved(batch: Batch, reads: Iterable[str], seed: int = SEED) -> Batch:
 
     def aside(values: Tensor, lengths: Tensor) -> Tensor:
         noise = torch.randn(values.shape, generator=generator, dtype=torch.float64).to(values)
-        return values + STEP * lengths * noise
+        return values + MOVED_SHARE * lengths * noise
 
     changed: dict[str, Tensor] = {}
     if batch.given is not None:
@@ -171,7 +173,7 @@ def _alone(batch: Batch) -> Batch:
 
 # What is made of a seeded batch, by its name in `parity.odd.…`: labels of degrees between, with −1,
 # over 128, all alike; and lists of a single candidate.
-ODD: Mapping[str, Callable[[Batch], Batch]] = {
+ODD_LABELS: Mapping[str, Callable[[Batch], Batch]] = {
     "graded": lambda batch: _relabelled(batch, lambda labels: [one / 4 + 0.125 for one in labels]),
     "unjudged": lambda batch: _relabelled(
         batch, lambda labels: [UNJUDGED if n % 4 == 1 else one for n, one in enumerate(labels)]
@@ -183,8 +185,8 @@ ODD: Mapping[str, Callable[[Batch], Batch]] = {
 
 
 def odd_for(reads: Iterable[str]) -> list[str]:
-    """Names of the `ODD` batches that matter to a library that reads this: labels as they are, or
-    lists."""
+    """Return the names of the `ODD_LABELS` batches that matter to a library that reads this: labels
+    as they are, or lists."""
     read = set(reads)
     labels = bool(read & {"labels", "list_labels"})
-    return [name for name in ODD if ("list_scores" in read if name == "single" else labels)]
+    return [name for name in ODD_LABELS if ("list_scores" in read if name == "single" else labels)]

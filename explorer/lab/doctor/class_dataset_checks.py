@@ -19,7 +19,11 @@ from lossprism.explorer.lab.doctor.finding import (
     evidence,
     worst_first,
 )
-from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET, Check
+from lossprism.explorer.lab.doctor.pair_dataset_checks import (
+    MANY_ROWS_SHARE,
+    SOME_ROWS_SHARE,
+    Check,
+)
 from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
 from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
 from lossprism.explorer.runtime.number_format import percent
@@ -83,8 +87,10 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
         whole = {"count": len(single), "classes": len(table.names)}
         values: dict[str, Value] = {**whole, "share": share_single}
         yield Fault("classes_of_one", severity, values, evidence(single))
-    if share >= SOME_MET:
-        severity = SEVERE if share >= SEVERE_ALONE_SHARE else WARNING if share >= MANY_MET else NOTE
+    if share >= SOME_ROWS_SHARE:
+        severity = (
+            SEVERE if share >= SEVERE_ALONE_SHARE else WARNING if share >= MANY_ROWS_SHARE else NOTE
+        )
         values = {"batch": batch, "share": percent(share)}
         sampler, tried = against_rows_alone(table.of, min(batch, len(table)), share)
         more = ""

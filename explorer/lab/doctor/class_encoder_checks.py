@@ -24,7 +24,7 @@ from lossprism.explorer.sources.encoders import locate
 
 
 @dataclass(frozen=True, eq=False)
-class SeenClasses:
+class EncodedClassTexts:
     """Cosines of M sampled texts, at these `places`, with the nearest other text of their `own`
     class and of an `other` class [M], −1 where there is none; `nearest_other` is the place of the
     latter [M]."""
@@ -59,7 +59,9 @@ class SeenClasses:
         return [(names[own], names[other], count) for (own, other), count in pairs.most_common()]
 
 
-def look_at_classes(table: ClassTable, encoder: str, max_texts: int, report: Report) -> SeenClasses:
+def encode_class_table(
+    table: ClassTable, encoder: str, max_texts: int, report: Report
+) -> EncodedClassTexts:
     """Encode at most `max_texts` texts, sampled with a fixed seed, and compare all with all.
 
     Duplicates are not neighbours of a text. Raises Problem for an unknown encoder.
@@ -80,7 +82,7 @@ def look_at_classes(table: ClassTable, encoder: str, max_texts: int, report: Rep
         others = np.where(is_own, -1, cosines)
         other.append(others.max(1))
         nearest.append(places[others.argmax(1)])
-    return SeenClasses(name, table, places, *map(np.concatenate, (own, other, nearest)))
+    return EncodedClassTexts(name, table, places, *map(np.concatenate, (own, other, nearest)))
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class EncodedClasses(Whole):
     ranked: list[StrayText]
 
 
-def encoded_classes(seen: SeenClasses) -> EncodedClasses:
+def encoded_classes(seen: EncodedClassTexts) -> EncodedClasses:
     """Return the share of texts whose nearest other text has their class (None if none can be
     compared), the confused classes, and the texts to look at first, by their rows in the table."""
     table, comparable = seen.table, int(seen.comparable.sum())
@@ -138,7 +140,7 @@ def encoded_classes(seen: SeenClasses) -> EncodedClasses:
     )
 
 
-def seen_classes_lines(seen: SeenClasses, language: str) -> Iterator[str]:
+def seen_classes_lines(seen: EncodedClassTexts, language: str) -> Iterator[str]:
     """Yield the report of the encoder's classes for the terminal."""
     found, table = encoded_classes(seen), seen.table
     if found.agreeing is None:

@@ -13,7 +13,7 @@ import numpy as np
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned
 from lossprism.explorer.lab.doctor.text_ids import ids_of, pair_ids
 from lossprism.explorer.lab.doctor.text_measurements import figures_of, folded
-from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
@@ -32,7 +32,7 @@ from lossprism.explorer.sources.table_grid import Grid
 
 P = TypeVar("P")
 C = TypeVar("C")
-HEAD_BYTES = 4096  # that hold the names of the columns
+HEADER_BYTES = 4096  # that hold the names of the columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class ClassTable:
     and `left_lines` tell how the table was read.
     """
 
-    texts: Texts
+    texts: TextBuffer
     of: np.ndarray
     rows: np.ndarray
     names: tuple[str, ...]
@@ -142,7 +142,7 @@ class ClassTable:
 def names_classes(content: bytes) -> bool:
     """True if the first line of a delimited table names two columns, one of them for classes.
     Otherwise two columns of words are pairs. JSON has its names in every row."""
-    line = content[:HEAD_BYTES].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
+    line = content[:HEADER_BYTES].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
     names = [name.strip().strip('"') for name in re.split(r"[,;\t|]", line)]
     return line[:1] not in "{[" and name_classes(names)
 
@@ -183,7 +183,7 @@ def read_classes(
     named = (columns or {}).values()
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
     text, kind = _columns(grid, _chosen(grid, columns or {}))
-    texts, of, rows, known, skipped = Texts(), [], [], {}, 0
+    texts, of, rows, known, skipped = TextBuffer(), [], [], {}, 0
     max_letters = budget("sentence_letters")
     for row, cells in grid.records(lambda *far: report("reading", *far)):
         if len(of) >= LARGE_PAIRS:

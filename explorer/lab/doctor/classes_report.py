@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassesExamined
 from lossprism.explorer.lab.doctor.class_encoder_checks import (
     EncodedClasses,
-    SeenClasses,
+    EncodedClassTexts,
     encoded_classes,
 )
 from lossprism.explorer.lab.doctor.class_table import ClassTable
@@ -93,7 +93,7 @@ def classes_answer(
     classes_examined: ClassesExamined,
     fitting: Iterable[Suited] = (),
     language: str = "en",
-    seen: SeenClasses | None = None,
+    seen: EncodedClassTexts | None = None,
 ) -> DoctoredClasses:
     """The same as an answer, with what an encoder showed; rows are those of the table."""
     return as_answer(

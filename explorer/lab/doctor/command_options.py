@@ -3,7 +3,12 @@
 import argparse
 from typing import Any
 
-from lossprism.explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
+from lossprism.explorer.lab.doctor import (
+    OTHER_RUN_SETTINGS,
+    USUAL_BATCH,
+    USUAL_HUB_ROWS,
+    USUAL_LOSS,
+)
 from lossprism.explorer.locale import LANGUAGES
 
 EXAMPLES = """\
@@ -28,14 +33,14 @@ for example:
 It ends with the status 1 where a finding is severe, with 2 where nothing could be examined (a file
 that is empty or cannot be read, an option that cannot be, a defect of LossPrism), else with 0.
 """
-WHOLE = {
+COUNT_OPTIONS = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",
     "classes": "classes of a batch",
     "processes": "that train together, each on a batch of its own",
     "dimension": "of the vectors",
 }
-REAL = {
+SETTING_OPTIONS = {
     "temperature": "before the similarities",
     "scale": "1 over the temperature",
     "margin": "of a loss that has one",
@@ -61,10 +66,10 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def _add_known(parser: argparse.ArgumentParser, of_batch: str = "") -> None:
     """Add the options of `Known`; `of_batch` ends the help on the batch size."""
-    for name, about in WHOLE.items():
+    for name, about in COUNT_OPTIONS.items():
         more = of_batch if name == "batch" else ""
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{about}{more}")
-    for name, about in REAL.items():
+    for name, about in SETTING_OPTIONS.items():
         parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
     about = "what the loss compares: cosines, dot products, or a cross-encoder's logits"
     parser.add_argument("--score", choices=("cosine", "dot", "logit"), default="", help=about)
@@ -100,9 +105,11 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--beside", metavar="RUN", help=about)
     about = "loss of the other run, where it is not what its log says"
     parser.add_argument("--beside-loss", metavar="LOSS", help=about)
-    for name in OF_OTHER:
-        kind: dict[str, Any] = {"type": int, "metavar": "N"} if name in WHOLE else {"type": float}
-        about = f"of the other run: {(WHOLE | REAL)[name]}"
+    for name in OTHER_RUN_SETTINGS:
+        kind: dict[str, Any] = (
+            {"type": int, "metavar": "N"} if name in COUNT_OPTIONS else {"type": float}
+        )
+        about = f"of the other run: {(COUNT_OPTIONS | SETTING_OPTIONS)[name]}"
         parser.add_argument(f"--beside-{name}", **{"metavar": "X", **kind}, help=about)
     about = (
         "which column of a table is first, second, score and teacher, or anchor, positive and "

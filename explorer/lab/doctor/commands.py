@@ -8,9 +8,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lossprism.explorer.lab.doctor import OF_OTHER, UNUSABLE, USUAL_BATCH, USUAL_LOSS
+from lossprism.explorer.lab.doctor import (
+    OTHER_RUN_SETTINGS,
+    UNUSABLE_STATUS,
+    USUAL_BATCH,
+    USUAL_LOSS,
+)
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
-from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
+from lossprism.explorer.lab.doctor.class_encoder_checks import (
+    encode_class_table,
+    seen_classes_lines,
+)
 from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
@@ -18,7 +26,7 @@ from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
     write_kept,
     write_left_out,
 )
-from lossprism.explorer.lab.doctor.command_options import REAL, WHOLE
+from lossprism.explorer.lab.doctor.command_options import COUNT_OPTIONS, SETTING_OPTIONS
 from lossprism.explorer.lab.doctor.data_report import (
     data_answer,
     data_lines,
@@ -35,7 +43,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import look
+from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs
 from lossprism.explorer.lab.doctor.hard_negative_mining import mine, write_mined
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.logs import run_report
@@ -67,7 +75,7 @@ MAX_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing 
 
 
 def doctor(chosen: argparse.Namespace) -> int:
-    """Print what was found, the worst first; 1 where something is severe, `UNUSABLE` where
+    """Print what was found, the worst first; 1 where something is severe, `UNUSABLE_STATUS` where
     nothing could be examined."""
     if bool(chosen.file) == bool(chosen.hub):
         return _refused(Problem("doctor_no_source"), chosen)
@@ -132,13 +140,18 @@ def _doctor_run(chosen: argparse.Namespace, log: Log) -> int:
 
 
 def _known(chosen: argparse.Namespace) -> Known:
-    return Known(**{name: getattr(chosen, name) for name in ("loss", "score", *WHOLE, *REAL)})
+    return Known(
+        **{
+            name: getattr(chosen, name)
+            for name in ("loss", "score", *COUNT_OPTIONS, *SETTING_OPTIONS)
+        }
+    )
 
 
 def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
     """Read the run to compare with; None without one. Raises Problem for options of a second run
     that was not named."""
-    options = {name: getattr(chosen, f"beside_{name}") for name in ("loss", *OF_OTHER)}
+    options = {name: getattr(chosen, f"beside_{name}") for name in ("loss", *OTHER_RUN_SETTINGS)}
     known = {name: value for name, value in options.items() if value is not None}
     if chosen.beside:
         return examine_run(read_run(chosen.beside), Known(**known))
@@ -197,7 +210,7 @@ def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int
     examined = examine(read.profile, spec, chosen.batch, **options)
     seen = encoded = None
     if chosen.encoder or read.profile.own_vectors:
-        seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
+        seen = encode_pairs(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
         encoded = encoded_answer(read, seen, spec, chosen.batch, language)
     wrote = _write_clean(read, spec.by_threshold, chosen)
     wrote += _mine(read, chosen) if chosen.mine else []
@@ -217,7 +230,7 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     language, seen = chosen.language, None
     classes_examined = examine_classes(table, chosen.batch)
     if chosen.encoder:
-        seen = look_at_classes(table, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
+        seen = encode_class_table(table, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
     wrote = _write_clean(table, False, chosen)
     fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
     answer = classes_answer(table, classes_examined, fitting, language, seen)
@@ -296,7 +309,7 @@ def _write_clean(
 
 
 def explain_value(chosen: argparse.Namespace) -> int:
-    """Print what the number may be; return `UNUSABLE` if it or what is known of it is invalid."""
+    """Print what the number may be; return `UNUSABLE_STATUS` if it or a known value is invalid."""
     words = tuple(one.strip() for one in chosen.value)
     text = " ".join(words)
     try:
@@ -334,4 +347,4 @@ def _refused(
     message = say(language, problem.key, **problem.values) if of_ours else str(problem)
     sentence = f"{message} {say(language, hint)}" if hint else message
     print(say(language, key, problem=sentence), file=sys.stderr)
-    return UNUSABLE
+    return UNUSABLE_STATUS

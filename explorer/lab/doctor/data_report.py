@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.lab.doctor.dataset_reader import Read
-from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings
+from lossprism.explorer.lab.doctor.duplicate_collisions import Collisions
 from lossprism.explorer.lab.doctor.encoder_checks import (
     MAX_SHOWN_PAIRS,
     Band,
-    Seen,
+    EncodedPairs,
     Sharpness,
     examine_encoded,
     ranked,
@@ -126,7 +126,7 @@ def columns_read(read: Read, language: str) -> list[str]:
 
 
 def encoded_lines(
-    read: Read, seen: Seen, spec: LossSpec, batch: int, language: str
+    read: Read, seen: EncodedPairs, spec: LossSpec, batch: int, language: str
 ) -> Iterator[str]:
     """Yield the report of the encoder's findings for the terminal."""
     faults, _ = examine_encoded(read.profile, seen, spec, batch)
@@ -155,14 +155,14 @@ def encoded_lines(
         yield from (f"   {one.written(batch, language)}" for one in sharp)
 
 
-def gap_sentence(seen: Seen, language: str) -> str | None:
+def gap_sentence(seen: EncodedPairs, language: str) -> str | None:
     """Report the gap between the vectors of both sides; None without one."""
     if seen.gap is None:
         return None
     return say(language, "remark.modality_gap", gap=display_number(seen.gap, 3))
 
 
-def sharpness_of(seen: Seen, spec: LossSpec, batch: int) -> tuple[Sharpness, ...]:
+def sharpness_of(seen: EncodedPairs, spec: LossSpec, batch: int) -> tuple[Sharpness, ...]:
     """Return the sharpness of temperatures for a loss with in-batch negatives; () for others."""
     return sharpness(seen, batch) if spec.negatives_of_batch else ()
 
@@ -239,7 +239,7 @@ class DoctoredData(Whole):
     labels_unread: str
     findings: list[FoundFault]
     looked_for: list[str]
-    met: Meetings
+    met: Collisions
     suited: list[WeighedLoss]
     encoded: SeenData | None
     mined: MinedNegatives | None
@@ -283,7 +283,7 @@ def data_answer(
 
 
 def encoded_answer(
-    read: Read, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
+    read: Read, seen: EncodedPairs, spec: LossSpec, batch: int, language: str = "en"
 ) -> SeenData:
     """Return an encoder's findings about a dataset, the worst first, with its checks, ranked rows,
     cosines by label, and the sharpness of temperatures."""
@@ -316,11 +316,13 @@ def check_sentences(checks: Iterable[Check], language: str) -> tuple[list[str], 
     return made, unmade
 
 
-def bands_of(seen: Seen, language: str) -> list[SeenBand]:
+def bands_of(seen: EncodedPairs, language: str) -> list[SeenBand]:
     return [as_answer(SeenBand, band, said=band.written(language)) for band in seen.bands]
 
 
-def sharpness_answer(seen: Seen, spec: LossSpec, batch: int, language: str) -> list[SeenSharpness]:
+def sharpness_answer(
+    seen: EncodedPairs, spec: LossSpec, batch: int, language: str
+) -> list[SeenSharpness]:
     sharpnesses = sharpness_of(seen, spec, batch)
     return [as_answer(SeenSharpness, one, said=one.written(batch, language)) for one in sharpnesses]
 

@@ -14,7 +14,7 @@ from lossprism.explorer.runtime.response_types import Whole
 
 
 @dataclass(frozen=True)
-class Meetings(Whole):
+class Collisions(Whole):
     """Means over batches: the number of `pairs` of rows with one a partner of the other; the number
     of `rows` with a partner; `floor`, the mean of ln(1 + partners) over the rows, which is the
     minimum of every softmax over the batch; the `share` of negatives that are a partner's key."""
@@ -74,7 +74,7 @@ def _swapped(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(first == second, 0, sizes[numbers[count:]])
 
 
-def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Meetings:
+def expected_collisions(partners: np.ndarray, size: int, pairs: float | None = None) -> Collisions:
     """Return the means over batches of `size` rows, or of all if fewer, by the number of partners
     of each row [N].
 
@@ -83,7 +83,7 @@ def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Mee
     count = len(partners)
     size = min(size, count)
     if size < 2:
-        return Meetings(0.0, 0.0, 0.0, 0.0)
+        return Collisions(0.0, 0.0, 0.0, 0.0)
     numbers, rows = np.unique(partners, return_counts=True)
     met = floor = 0.0
     for number, many in zip(numbers.tolist(), rows.tolist(), strict=True):
@@ -95,7 +95,7 @@ def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Mee
     share = expected / (count * (count - 1))
     pairs = expected / 2 if pairs is None else pairs
     drawn = size * (size - 1) / (count * (count - 1))
-    return Meetings(pairs * drawn, met * size / count, floor / count, share)
+    return Collisions(pairs * drawn, met * size / count, floor / count, share)
 
 
 def _meetings_of_row(partners: int, others: int, drawn: int) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from lossprism.explorer.core.label_disagreement import (
 from lossprism.explorer.core.modality_gap import gap_between
 from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.remarks import mostly_foreign
-from lossprism.explorer.lab.doctor.duplicate_collisions import meetings
+from lossprism.explorer.lab.doctor.duplicate_collisions import expected_collisions
 from lossprism.explorer.lab.doctor.finding import (
     EVIDENCE,
     NOTE,
@@ -32,7 +32,7 @@ from lossprism.explorer.lab.doctor.finding import (
     evidence,
     worst_first,
 )
-from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, Check
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE, Check
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.lab.large.encoder_pair_scores import encoded
 from lossprism.explorer.lab.unit_vectors import directions
@@ -44,7 +44,7 @@ from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, has_em
 from lossprism.explorer.sources.encoders.table_vectors_encoder import file_of, in_place_of, is_own
 from lossprism.losses import LossSpec
 
-NEAR = 0.95  # cosine from which on two different texts are near-duplicates
+NEAR_DUPLICATE_COSINE = 0.95  # cosine from which on two different texts are near-duplicates
 MAX_ENCODED_PAIRS = 2**14  # a larger sample gives the same result
 USUAL_ENCODED_PAIRS = 2000
 ENCODED_LIMITS = (10, MAX_ENCODED_PAIRS)  # of a request
@@ -110,7 +110,7 @@ class RankedPair:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class EncodedPairs:
     """An encoder's figures of M sampled pairs, for any loss.
 
     `places` are the indices of the pairs, `cosines` those of each pair [M]. `near` is the number of
@@ -140,7 +140,7 @@ class Seen:
         return len(self.places)
 
 
-def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen:
+def encode_pairs(profile: Profile, encoder: str, max_pairs: int, report: Report) -> EncodedPairs:
     """Encode at most `max_pairs` pairs and compare all with all. Vectors are cached on disk, so
     that an interrupted run continues.
 
@@ -160,8 +160,8 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
     for start in range(0, len(places), ROWS_AT_ONCE):
         report("comparing", start, len(places))
         rows = slice(start, start + ROWS_AT_ONCE)
-        near.look(rows, queries[rows] @ queries.T, keys[rows] @ keys.T)
-        above.look(rows, queries[rows] @ keys.T)
+        near.add(rows, queries[rows] @ queries.T, keys[rows] @ keys.T)
+        above.add(rows, queries[rows] @ keys.T)
     labels = profile.labels[places]
     judges = profile.labelled and labels.min() < labels.max() and not profile.of_inference
     judges = judges and not (has_embedded_weights(name) and mostly_foreign(first, second))
@@ -170,7 +170,7 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
     if contradicted is not None and len(contradicted.suspects):
         correlation = spearman(labels, cosines)
         usual = disagreement(contradicted, correlation, lambda *far: report("judging", *far))
-    return Seen(
+    return EncodedPairs(
         encoder=file_of(name),
         places=places,
         cosines=cosines,
@@ -222,11 +222,11 @@ class _NearDuplicates:
         self.found: list[tuple[float, int, int, bool]] = []
         self.sides = (profile.first[places], profile.second[places])
 
-    def look(self, rows: slice, *cosines: np.ndarray) -> None:
+    def add(self, rows: slice, *cosines: np.ndarray) -> None:
         """Compare these rows with all by their cosines on each side."""
         both = self.positive[rows, None] & self.positive[None, :]
         close = [
-            (side >= NEAR) & (numbers[rows, None] != numbers[None, :]) & both
+            (side >= NEAR_DUPLICATE_COSINE) & (numbers[rows, None] != numbers[None, :]) & both
             for side, numbers in zip(cosines, self.sides, strict=True)
         ]
         self.partners[rows] = (close[0] | close[1]).sum(axis=1)
@@ -256,7 +256,7 @@ class _FalseNegatives:
         self.counts = np.zeros(len(places), dtype=np.int64)
         self.found: list[tuple[float, int, int, float]] = []
 
-    def look(self, rows: slice, cosines: np.ndarray) -> None:
+    def add(self, rows: slice, cosines: np.ndarray) -> None:
         own = self.own[rows, None]
         other = (self.first[rows, None] != self.first) & (self.second[rows, None] != self.second)
         beaten = other & (cosines > own) & self.positive & self.positive[rows, None]
@@ -326,7 +326,7 @@ def counted(negatives: np.ndarray, temperature: float) -> float:
     return float(np.exp(entropy).mean())
 
 
-def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
+def sharpness(seen: EncodedPairs, batch: int) -> tuple[Sharpness, ...]:
     """Return the temperatures at which `COUNTED_NEGATIVES` of a batch of this size count.
 
     There is one only if the batch has more negatives than that, and fewer equally close ones.
@@ -355,7 +355,7 @@ def _temperature(negatives: np.ndarray, target: float) -> float:
     return math.exp((low + high) / 2)
 
 
-def ranked(seen: Seen) -> tuple[RankedPair, ...]:
+def ranked(seen: EncodedPairs) -> tuple[RankedPair, ...]:
     """Return the pairs on which label and encoder disagree, worst first, even if as many do in
     other datasets."""
     contradicted = seen.contradicted
@@ -370,7 +370,7 @@ def ranked(seen: Seen) -> tuple[RankedPair, ...]:
 
 
 def examine_encoded(
-    profile: Profile, seen: Seen, spec: LossSpec, batch: int
+    profile: Profile, seen: EncodedPairs, spec: LossSpec, batch: int
 ) -> tuple[tuple[Fault, ...], tuple[Check, ...]]:
     """Return the findings from the encoder's cosines for this loss in batches of this size, the
     worst first, and the checks."""
@@ -387,30 +387,30 @@ def examine_encoded(
     return worst_first(faults), checks
 
 
-def _near_faults(seen: Seen, batch: int) -> Iterator[Fault]:
+def _near_faults(seen: EncodedPairs, batch: int) -> Iterator[Fault]:
     count = int((seen.near > 0).sum())
     if not count:
         return
-    met = meetings(seen.near, min(batch, len(seen)))
+    met = expected_collisions(seen.near, min(batch, len(seen)))
     share = met.rows / min(batch, len(seen))
     values: dict[str, Value] = {
         **_whole(seen),
         "count": count,
-        "level": display_number(NEAR),
+        "level": display_number(NEAR_DUPLICATE_COSINE),
         "batch": batch,
         "met": percent(share),
     }
-    severity = WARNING if share >= MANY_MET else NOTE
+    severity = WARNING if share >= MANY_ROWS_SHARE else NOTE
     rows = _rows(seen, seen.near_cells, seen.near > 0)
     yield Fault("near_duplicates", severity, values, rows, (), seen.near_cells)
 
 
-def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
+def _above_faults(profile: Profile, seen: EncodedPairs, batch: int) -> Iterator[Fault]:
     count = int((seen.above > 0).sum())
     if not count:
         return
     size = min(batch, len(seen))
-    share = meetings(seen.above, size).rows / size
+    share = expected_collisions(seen.above, size).rows / size
     values: dict[str, Value] = {
         **_whole(seen),
         "count": count,
@@ -418,18 +418,18 @@ def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
         "batch": batch,
         "met": percent(share),
     }
-    severity = WARNING if share >= MANY_MET else NOTE
+    severity = WARNING if share >= MANY_ROWS_SHARE else NOTE
     rows = _rows(seen, seen.above_cells, seen.above > 0)
     yield Fault("false_negatives", severity, values, rows, (WITH_GUIDE,), seen.above_cells)
 
 
-def _rows(seen: Seen, cells: Iterable[Cell], places: np.ndarray) -> tuple[int, ...]:
+def _rows(seen: EncodedPairs, cells: Iterable[Cell], places: np.ndarray) -> tuple[int, ...]:
     """Return the numbers of the pairs of these cells, then of the others with the finding [M]."""
     first = (row for cell in cells for row in (cell.row, cell.other))
     return tuple(dict.fromkeys((*first, *evidence(seen.places[places]))))
 
 
-def _disagreement(seen: Seen) -> Iterator[Fault]:
+def _disagreement(seen: EncodedPairs) -> Iterator[Fault]:
     contradicted, usual = seen.contradicted, seen.usual
     if contradicted is None or usual is None or not disagrees(len(contradicted.strong), usual):
         return
@@ -442,7 +442,7 @@ def _disagreement(seen: Seen) -> Iterator[Fault]:
     yield Fault("disagreement", WARNING, values, evidence(seen.places[contradicted.strong]))
 
 
-def _cut_off(seen: Seen) -> Iterator[Fault]:
+def _cut_off(seen: EncodedPairs) -> Iterator[Fault]:
     """Find texts of more tokens than the encoder reads, by its own tokenizer."""
     if seen.tokens is None or seen.most_tokens is None:
         return
@@ -454,5 +454,5 @@ def _cut_off(seen: Seen) -> Iterator[Fault]:
         yield Fault("tokens_cut_off", WARNING, {**values, "most": seen.most_tokens}, rows)
 
 
-def _whole(seen: Seen) -> dict[str, Value]:
+def _whole(seen: EncodedPairs) -> dict[str, Value]:
     return {"encoder": seen.encoder, "all": len(seen)}

@@ -26,9 +26,9 @@ from lossprism.explorer.runtime.response_types import Whole
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.table_vectors_encoder import in_place_of
 
-EACH, USUAL_EACH = (1, 10), 1  # negatives of a query: limits and default
+NEGATIVES_RANGE, USUAL_NEGATIVES = (1, 10), 1  # negatives of a query: limits and default
 # Distance of a negative below the positive's cosine, as a share of that: limits and default.
-MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05
+MARGIN_RANGE, USUAL_MARGIN = (0.0, 0.9), 0.05
 _ROWS_AT_ONCE = 2**8  # of the matrix of cosines in memory
 HEADS = ("anchor", "positive", "negative")
 
@@ -79,10 +79,12 @@ def mine(
     from datasets import Dataset
     from sentence_transformers.util import hard_negatives
 
-    if not EACH[0] <= each <= EACH[1]:
-        raise Problem("mine_each", value=each, least=EACH[0], most=EACH[1])
-    if not MARGIN[0] <= margin <= MARGIN[1]:
-        raise Problem("mine_margin", value=f"{margin:g}", least=MARGIN[0], most=MARGIN[1])
+    if not NEGATIVES_RANGE[0] <= each <= NEGATIVES_RANGE[1]:
+        raise Problem("mine_each", value=each, least=NEGATIVES_RANGE[0], most=NEGATIVES_RANGE[1])
+    if not MARGIN_RANGE[0] <= margin <= MARGIN_RANGE[1]:
+        raise Problem(
+            "mine_margin", value=f"{margin:g}", least=MARGIN_RANGE[0], most=MARGIN_RANGE[1]
+        )
     places = sampled_places(len(profile), max_pairs)
     places = places[profile.positive[places]]
     first = [profile.columns.first[at] for at in _first_of(profile.first, places)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
 from lossprism.explorer.core.related_library_classes import class_of_trainer
-from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     configured_losses,
@@ -148,7 +148,7 @@ def single_loss(known: Known) -> ConfiguredLoss:
 
 
 def _named(name: str) -> Iterator[ConfiguredLoss]:
-    if relative_called(name):
+    if loss_without_definition(name):
         raise Problem("loss_not_here", about="loss", name=name.strip()[:60])
     for spec in losses_called(name):
         if spec.parts:
@@ -162,13 +162,15 @@ def _named(name: str) -> Iterator[ConfiguredLoss]:
 def is_without_ends(name: str) -> bool:
     """True for a loss whose ends do not follow from counts: a sum of losses, or one of `RELATIVES`.
     Raises Problem where no loss has the name."""
-    return relative_called(name) is not None or all(spec.parts for spec in losses_called(name))
+    return loss_without_definition(name) is not None or all(
+        spec.parts for spec in losses_called(name)
+    )
 
 
 def is_of_library(name: str) -> bool:
     """True for the class of a library, to which every row is a positive pair if it reads no
     labels."""
-    if not name.strip() or LOSSES.exact(name) or relative_called(name):
+    if not name.strip() or LOSSES.exact(name) or loss_without_definition(name):
         return False
     return any(conventions_called(spec, name) for spec in losses_called(name))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
-from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
@@ -27,7 +27,7 @@ FOR, AGAINST = "for", "against"
 
 
 @dataclass(frozen=True)
-class Table:
+class TableFacts:
     """Facts of a table of pairs on which reasons depend.
 
     `levels` counts the distinct labels, 0 without labels. `in_lists`: most first texts have several
@@ -90,7 +90,7 @@ class Table:
     @cached_property
     def shares_texts(self) -> bool:
         """True if many rows of a batch share a text with another one."""
-        return self.profile.meetings_in(self.batch).rows / self.batch >= MANY_MET
+        return self.profile.meetings_in(self.batch).rows / self.batch >= MANY_ROWS_SHARE
 
     def listed(self, by_order: bool) -> bool:
         """True if most pairs have other candidates of their first text; `by_order`, with other
@@ -101,11 +101,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Match:
+class LossOnTable:
     """A loss on the columns of a table."""
 
     spec: LossSpec
-    table: Table
+    table: TableFacts
 
     @cached_property
     def reads(self) -> set[str]:
@@ -158,7 +158,7 @@ class Rule(NamedTuple):
 
     sentence: str
     verdict: str
-    holds: Callable[[Match], bool]
+    holds: Callable[[LossOnTable], bool]
 
 
 @functools.cache
@@ -295,6 +295,6 @@ RULES = (
 )
 
 
-def reasons_of(match: Match, verdict: str) -> tuple[str, ...]:
+def reasons_of(match: LossOnTable, verdict: str) -> tuple[str, ...]:
     """Return the sentences of the rules of this verdict that hold, in the order of `RULES`."""
     return tuple(one.sentence for one in RULES if one.verdict == verdict and one.holds(match))

@@ -17,7 +17,7 @@ Place = Callable[[float, float, int | None, bool], tuple[str, Values] | None]
 
 
 @dataclass(frozen=True)
-class Relative:
+class LossWithoutDefinition:
     """A loss without a definition here. `names` match in any spelling (`plain`); those in `exactly`
     must match to the letter, because other losses have them in other spellings."""
 
@@ -27,10 +27,10 @@ class Relative:
     exactly: tuple[str, ...] = ()
 
 
-def relative_called(name: str) -> Relative | None:
+def loss_without_definition(name: str) -> LossWithoutDefinition | None:
     """Return the one of this name; None where it may be a loss of the registry."""
     last = name.strip().rpartition(".")[2]
-    for one in RELATIVES:
+    for one in LOSSES_WITHOUT_DEFINITION:
         if last in one.exactly or (one.names and plain(name) in map(plain, one.names)):
             return one
     return None
@@ -81,8 +81,12 @@ def _classifier(
     return ("above" if value > math.log(count) else "below"), values
 
 
-RELATIVES = (
-    Relative("simsiam", ("SimSiam", "NegativeCosineSimilarity", "negative cosine"), _simsiam),
-    Relative("dpo", ("DPO", "DPOLoss", "DPOTrainer", "direct preference optimization"), _dpo),
-    Relative("classifier", (), _classifier, exactly=tuple(SHARED_CLASSES)),
+LOSSES_WITHOUT_DEFINITION = (
+    LossWithoutDefinition(
+        "simsiam", ("SimSiam", "NegativeCosineSimilarity", "negative cosine"), _simsiam
+    ),
+    LossWithoutDefinition(
+        "dpo", ("DPO", "DPOLoss", "DPOTrainer", "direct preference optimization"), _dpo
+    ),
+    LossWithoutDefinition("classifier", (), _classifier, exactly=tuple(SHARED_CLASSES)),
 )

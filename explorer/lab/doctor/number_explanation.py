@@ -11,7 +11,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import (
     other_conventions,
     possible_losses,
 )
-from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.metric_chance_levels import Chance, chances_at
 from lossprism.explorer.lab.doctor.minimum_without_labels import falls_below_zero
 from lossprism.explorer.lab.doctor.number_findings import (
@@ -95,7 +95,7 @@ def explain_values(written: Sequence[str], known: Known | None = None) -> Explan
 
 
 def _explained(value: float, tolerance: float, known: Known) -> Explanation:
-    if relative_called(known.loss):
+    if loss_without_definition(known.loss):
         return Explanation(value, tolerance, known, (), (), None)
     losses, query = possible_losses(known), Query(value, tolerance, known)
     findings = findings_of(matches_of(losses, query), query)

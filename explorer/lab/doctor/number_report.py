@@ -7,7 +7,10 @@ from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
-from lossprism.explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
+from lossprism.explorer.lab.doctor.losses_without_definition import (
+    LOSSES_WITHOUT_DEFINITION,
+    loss_without_definition,
+)
 from lossprism.explorer.lab.doctor.minimum_without_labels import ends_of_labels
 from lossprism.explorer.lab.doctor.number_explanation import Explanation
 from lossprism.explorer.lab.doctor.number_findings import Finding
@@ -39,8 +42,8 @@ def lines(explanation: Explanation, language: str = "en") -> Iterator[str]:
         yield position_sentence(explanation.position, explanation.value, language)
         yield ""
     yield from _signs(explanation, language)
-    if relative_called(explanation.known.loss):
-        yield from _relatives(explanation, language)
+    if loss_without_definition(explanation.known.loss):
+        yield from _without_definition(explanation, language)
         return
     if not explanation.findings:
         yield no_finding_sentence(explanation, language)
@@ -51,7 +54,7 @@ def lines(explanation: Explanation, language: str = "en") -> Iterator[str]:
             yield say(language, "doctor.near", value=typed(explanation.value))
         yield finding_sentence(finding, language)
         yield from (f"   {one}" for one in beside(finding, following, language))
-    yield from _relatives(explanation, language)
+    yield from _without_definition(explanation, language)
     yield from _chances(explanation, language)
 
 
@@ -217,21 +220,20 @@ def _chances(explanation: Explanation, language: str) -> Iterator[str]:
         yield say(language, f"doctor.chance.{metric}", **values)
 
 
-def _relatives(explanation: Explanation, language: str) -> Iterator[str]:
+def _without_definition(explanation: Explanation, language: str) -> Iterator[str]:
     """Yield the meaning of the number for the named loss without a definition here, or for all such
     losses where none is named."""
-    named = relative_called(explanation.known.loss)
+    named = loss_without_definition(explanation.known.loss)
     if explanation.known.loss and named is None:
         return
-    for one in (named,) if named else RELATIVES:
-        placed = one.place(
-            explanation.value, explanation.tolerance, explanation.known.classes, named is not None
-        )
+    for one in (named,) if named else LOSSES_WITHOUT_DEFINITION:
+        value, tolerance = explanation.value, explanation.tolerance
+        placed = one.place(value, tolerance, explanation.known.classes, named is not None)
         if placed is not None:
             place, values = placed
             shown = {
-                name: display_number(value, 6) if isinstance(value, float) else value
-                for name, value in values.items()
+                name: display_number(number, 6) if isinstance(number, float) else number
+                for name, number in values.items()
             }
             key = f"doctor.relative.{one.name}.{place}"
             yield say(language, key, value=typed(explanation.value), **shown)
@@ -404,10 +406,10 @@ def number_answer(explanation: Explanation, language: str = "en") -> ExplainedVa
     """Return the explanation as an answer."""
     position, sentences = explanation.position, [*lines(explanation, language)]
     sentence = position and position_sentence(position, explanation.value, language)
-    is_explained = explanation.findings or relative_called(explanation.known.loss)
+    is_explained = explanation.findings or loss_without_definition(explanation.known.loss)
     signs = (
         *_signs(explanation, language),
-        *_relatives(explanation, language),
+        *_without_definition(explanation, language),
         *_chances(explanation, language),
     )
     return as_answer(

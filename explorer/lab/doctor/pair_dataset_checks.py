@@ -11,7 +11,7 @@ import numpy as np
 
 from lossprism.explorer.core.remarks import COSINES_APART
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings, log_choose
+from lossprism.explorer.lab.doctor.duplicate_collisions import Collisions, log_choose
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,
     SEVERE,
@@ -49,7 +49,7 @@ from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.label_words import INFERENCE_SCORES
 from lossprism.losses import LOSSES, LossSpec
 
-KINDS = ("entailment", "neutral", "contradiction")
+INFERENCE_KINDS = ("entailment", "neutral", "contradiction")
 # Code to paste that folds texts as `text_measurements.folded` does: samplers and masks compare
 # texts to the letter. A cell may have a list of texts, or nothing.
 FOLDING = """\
@@ -62,9 +62,9 @@ def folded(text):
 dataset = dataset.map(lambda row: {{name: folded(row[name]) for name in {names}}})"""
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # Shares of a batch's rows with a duplicate that are severe, and that are reported.
-MANY_MET, SOME_MET = 0.1, 0.001
+MANY_ROWS_SHARE, SOME_ROWS_SHARE = 0.1, 0.001
 MIN_FOREIGN_SHARE = 0.5  # of the pairs, in a table that is not in Latin script
-NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # for a loss without negatives from other rows
+NO_COLLISIONS = Collisions(0.0, 0.0, 0.0, 0.0)  # for a loss without negatives from other rows
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Examined(WithFaults):
     batch: int
     faults: tuple[Fault, ...]
     checks: tuple[Check, ...]
-    met: Meetings
+    met: Collisions
     cleaned: Cleaned
     kept_rows: int
 
@@ -114,10 +114,10 @@ def examine(
     limit of tokens, special tokens aside; None leaves lengths out. Findings that need an encoder,
     such as near-duplicates, are not among them.
     """
-    case = Case(profile, spec, batch, most_tokens, margin)
+    case = CheckInput(profile, spec, batch, most_tokens, margin)
     checks = tuple(Check(name, bool(rule.applies(case))) for name, rule in CHECKS.items())
     faults = (fault for one in checks if one.made for fault in CHECKS[one.name].find(case))
-    met = profile.meetings_in(batch) if spec.negatives_of_batch else NONE_MEET
+    met = profile.meetings_in(batch) if spec.negatives_of_batch else NO_COLLISIONS
     size = len(profile), len(profile.heads)
     stays = profile.cleaned(spec.by_threshold), profile.kept_rows(spec.by_threshold)
     return Examined(*size, spec.name, batch, worst_first(faults), checks, met, *stays)
@@ -128,7 +128,7 @@ def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Faul
     each other's negatives."""
     met, rows = profile.meetings_in(batch), profile.sharing_text
     share = met.rows / batch
-    if not len(rows) or share < SOME_MET:
+    if not len(rows) or share < SOME_ROWS_SHARE:
         return
     softmax = is_softmax(spec.name, spec.convention)
     values: dict[str, Value] = {
@@ -140,7 +140,7 @@ def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Faul
         "floor": display_number(met.floor, 3),
         "gradient": percent(met.share),
     }
-    severity = SEVERE if share >= MANY_MET else WARNING
+    severity = SEVERE if share >= MANY_ROWS_SHARE else WARNING
     sampler, tried = against_shared_texts(profile, spec, batch, softmax)
     rewritten = profile.sharing_only_folded
     folding = (FOLDING.format(names=_quoted(profile.text_columns)),) if len(rewritten) else ()
@@ -258,9 +258,9 @@ def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 def _inference(profile: Profile, spec: LossSpec) -> Fault:
     """Find entailment, neutral and contradiction, which are classes and not degrees."""
-    counts = [int((profile.labels == INFERENCE_SCORES[kind]).sum()) for kind in KINDS]
-    values: dict[str, Value] = dict(zip(KINDS, counts, strict=True))
-    worst = np.flatnonzero(profile.labels == INFERENCE_SCORES[KINDS[-1]])
+    counts = [int((profile.labels == INFERENCE_SCORES[kind]).sum()) for kind in INFERENCE_KINDS]
+    values: dict[str, Value] = dict(zip(INFERENCE_KINDS, counts, strict=True))
+    worst = np.flatnonzero(profile.labels == INFERENCE_SCORES[INFERENCE_KINDS[-1]])
     severity = NOTE if spec.by_threshold or not spec.reads_labels else WARNING
     return Fault("inference_labels", severity, values, evidence(worst))
 
@@ -280,7 +280,7 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         return
     # The chance of a batch without a positive pair: C(n − p, N) / C(n, N).
     none = math.exp(log_choose(count - positives, size) - log_choose(count, size))
-    if none >= SOME_MET:
+    if none >= SOME_ROWS_SHARE:
         values: dict[str, Value] = {
             "batch": batch,
             "share": percent(none),
@@ -348,7 +348,7 @@ def margin_beyond(
 
 
 @dataclass(frozen=True)
-class Case:
+class CheckInput:
     """Input of the checks: pairs, a loss, a batch size, and what else is known."""
 
     profile: Profile
@@ -361,11 +361,11 @@ class Case:
 class CheckRule(NamedTuple):
     """A check: whether this loss and these columns allow it, and what it finds."""
 
-    applies: Callable[[Case], object]
-    find: Callable[[Case], Iterator[Fault]]
+    applies: Callable[[CheckInput], object]
+    find: Callable[[CheckInput], Iterator[Fault]]
 
 
-def _labels_matter(case: Case) -> bool:
+def _labels_matter(case: CheckInput) -> bool:
     profile, spec = case.profile, case.spec
     reads = not spec.learns_from_positives or (profile.labelled and spec.by_threshold)
     return reads or profile.of_inference

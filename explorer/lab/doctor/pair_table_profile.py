@@ -13,9 +13,9 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor import text_ids
 from lossprism.explorer.lab.doctor.duplicate_collisions import (
-    Meetings,
+    Collisions,
+    expected_collisions,
     have_partners,
-    meetings,
     partner_pairs,
     partners,
     partners_either_way,
@@ -99,7 +99,7 @@ class Profile:
     threshold: float
     label_range: Ends
     rows: np.ndarray | None = None
-    _met: dict[int, Meetings] = field(default_factory=dict, repr=False)
+    _met: dict[int, Collisions] = field(default_factory=dict, repr=False)
     _cleaned: dict[bool, Cleaned] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -340,20 +340,20 @@ class Profile:
     def _partner_pairs(self) -> float:
         return partner_pairs(*self._of_positives)
 
-    def meetings_in(self, batch: int) -> Meetings:
+    def meetings_in(self, batch: int) -> Collisions:
         """Return how often positive pairs that share a text meet in a batch of this size."""
         if batch not in self._met:
             self._met[batch] = self._meetings(batch)
         return self._met[batch]
 
-    def _meetings(self, batch: int) -> Meetings:
+    def _meetings(self, batch: int) -> Collisions:
         count = len(self.positive_heads)
         if not count:
-            return meetings(np.zeros(0, dtype=np.int64), batch)
-        met = meetings(self.partners, batch, self._partner_pairs)
+            return expected_collisions(np.zeros(0, dtype=np.int64), batch)
+        met = expected_collisions(self.partners, batch, self._partner_pairs)
         # The loss leaves rows without a positive pair out.
         share = float(self.partners.sum()) / max(count * (count - 1), 1)
-        return Meetings(met.pairs, met.rows, met.floor * len(self.heads) / count, share)
+        return Collisions(met.pairs, met.rows, met.floor * len(self.heads) / count, share)
 
     @cached_property
     def needs_met(self) -> frozenset[str]:

@@ -12,11 +12,11 @@ from lossprism.explorer.lab.doctor.loss_suitability_reasons import (
     AGAINST,
     FOR,
     TEXT_CLASSES,
-    Match,
-    Table,
+    LossOnTable,
+    TableFacts,
     reasons_of,
 )
-from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.response_types import Whole
@@ -78,8 +78,8 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     met = [spec for spec in LOSSES.values() if spec.needs <= profile.needs_met]
     if not any(spec.needs for spec in met):
         return ()
-    table = Table(profile, batch)
-    matches = [Match(spec, table) for spec in met]
+    table = TableFacts(profile, batch)
+    matches = [LossOnTable(spec, table) for spec in met]
     suitable = [
         Suited(m.spec.name, *(reasons_of(m, one) for one in (FOR, AGAINST))) for m in matches
     ]
@@ -91,7 +91,7 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
     single class, or if no class has two texts."""
     if len(table.names) < 2 or table.sizes.max() < 2:
         return ()
-    is_alone = alone(table.sizes, batch) >= MANY_MET
+    is_alone = alone(table.sizes, batch) >= MANY_ROWS_SHARE
     suitable = []
     for spec in LOSSES.values():
         reads = set(spec.reads.values())
@@ -120,7 +120,7 @@ def _ranked(suitable: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...
     return tuple(sorted(suitable, key=order))
 
 
-def _kinds(table: Table) -> tuple[str, ...]:
+def _kinds(table: TableFacts) -> tuple[str, ...]:
     """Return the kinds of the columns, as in `MADE_FOR`, the most specific first."""
     kinds = {
         "taught": table.profile.has_teacher,

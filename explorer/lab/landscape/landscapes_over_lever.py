@@ -18,10 +18,10 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats
 from lossprism.losses.spec import Parameter
 
-ENDS = (-1.0, 1.0)  # of a cosine
-GRID = 41  # heights along each score
+COSINE_RANGE = (-1.0, 1.0)  # of a cosine
+GRID_POINTS = 41  # heights along each score
 FIRST_ARROW, BETWEEN_ARROWS = 2, 4  # places on the grid
-CUT = 401  # points of a cut
+CUT_POINTS = 401  # points of a cut
 
 Found = TypeVar("Found")
 
@@ -92,7 +92,7 @@ class Cuts:
 def landscapes(scenarios: Sequence[Scenario], lever: str, batch: Batch) -> Landscapes:
     """Compute the landscapes of the losses of scenarios at each stop of a lever, "" for none, with
     the comparisons of a batch."""
-    axis = _axis(GRID)
+    axis = _axis(GRID_POINTS)
     stops, surfaces = _each(scenarios, lever, lambda moved: _landscape(moved, axis, batch))
     sides = [LandscapeSide(*one) for one in surfaces]
     arrows = axis[FIRST_ARROW::BETWEEN_ARROWS]
@@ -102,7 +102,7 @@ def landscapes(scenarios: Sequence[Scenario], lever: str, batch: Batch) -> Lands
 def cuts(scenarios: Sequence[Scenario], lever: str, negative: float) -> Cuts:
     """Compute the cuts of the losses of scenarios through a score of the negative at each stop of a
     lever."""
-    axis = _axis(CUT)
+    axis = _axis(CUT_POINTS)
     stops, sections = _each(scenarios, lever, lambda moved: _cut(moved, axis, negative))
     return Cuts([CutSide(*one) for one in sections], stops, axis.tolist())
 
@@ -149,7 +149,7 @@ def _or_problem(
 
 
 def _axis(count: int) -> Tensor:
-    return torch.linspace(*ENDS, count, dtype=torch.float64)
+    return torch.linspace(*COSINE_RANGE, count, dtype=torch.float64)
 
 
 def _landscape(moved: Sequence[Resolved], axis: Tensor, batch: Batch) -> Landscape:
@@ -160,7 +160,7 @@ def _landscape(moved: Sequence[Resolved], axis: Tensor, batch: Batch) -> Landsca
     slopes = torch.stack([one.slopes.view(len(axis), len(axis), 2) for one in surfaces])
     arrows = slice(FIRST_ARROW, None, BETWEEN_ARROWS)
     dots = two_scores.comparisons(batch, moved[0].spec)
-    in_sight = dots[((dots >= ENDS[0]) & (dots <= ENDS[1])).all(dim=1)]
+    in_sight = dots[((dots >= COSINE_RANGE[0]) & (dots <= COSINE_RANGE[1])).all(dim=1)]
     return Landscape(
         heights=packed(heights),
         slopes=packed(slopes[:, arrows, arrows]),

@@ -27,12 +27,12 @@ from lossprism.losses.spec import Parameter
 from lossprism.losses.term_forms import LogisticSum, Separable
 
 # Sources of inputs that two scores, their labels and their common query determine.
-DETERMINED = ("scores", "labels", "groups")
+DETERMINED_INPUTS = ("scores", "labels", "groups")
 CELL_BYTES = 60  # that comparisons take for each pair of pairs
-STOPS = 41  # of a lever, beside the values in force
-DIGITS = 3  # of a stop
+LEVER_STOPS = 41  # of a lever, beside the values in force
+STOP_DIGITS = 3  # of a stop
 MAX_DOTS = 200
-TWO = Pairs(
+TWO_PAIRS = Pairs(
     first=("query", "query"),
     second=("positive", "negative"),
     labels=(1.0, 0.0),
@@ -56,7 +56,7 @@ def has_landscape(spec: LossSpec) -> bool:
     """Return whether a loss of this program is determined by two scores: it reads scores, labels
     and lists alone. `torch.vmap` need not be able to run a user's own."""
     made_of = [reading.made_of for reading in spec.readings]
-    is_determined = "scores" in made_of and all(one in DETERMINED for one in made_of)
+    is_determined = "scores" in made_of and all(one in DETERMINED_INPUTS for one in made_of)
     return is_determined and spec.group != "own"
 
 
@@ -77,16 +77,16 @@ def stops(parameters: Sequence[Parameter], values: Sequence[float]) -> list[floa
     high = min(one.maximum for one in parameters)
     if all(one.logarithmic for one in parameters):
         least, most = torch.tensor([low, high], dtype=torch.float64).log().tolist()
-        found = torch.linspace(least, most, STOPS, dtype=torch.float64).exp()
+        found = torch.linspace(least, most, LEVER_STOPS, dtype=torch.float64).exp()
     else:
-        found = torch.linspace(low, high, STOPS, dtype=torch.float64)
-    tidy = (min(max(float(f"{one:.{DIGITS}g}"), low), high) for one in found.tolist())
+        found = torch.linspace(low, high, LEVER_STOPS, dtype=torch.float64)
+    tidy = (min(max(float(f"{one:.{STOP_DIGITS}g}"), low), high) for one in found.tolist())
     return sorted({*tidy, *values})
 
 
 def two_pairs(positive: float, negative: float) -> Batch:
     """Return the batch of a positive and a negative pair of one query with these scores."""
-    return batch_of_scores(dataclasses.replace(TWO, scores=(positive, negative)), Rules())
+    return batch_of_scores(dataclasses.replace(TWO_PAIRS, scores=(positive, negative)), Rules())
 
 
 def surface(resolved: Resolved, points: Tensor) -> Surface:

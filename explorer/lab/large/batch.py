@@ -26,7 +26,7 @@ from lossprism.losses.labels import Ends, LabelRules, label_rules
 from lossprism.losses.ranking.angle import angle_scores
 
 # Rows that are raised to float64 together.
-AT_ONCE = 2**12
+FLOAT64_ROWS_AT_ONCE = 2**12
 
 # Inputs of a loss: a score of each pair, which is the cosine or AnglE's, or all vectors.
 LossInput = Literal["cosines", "angles", "vectors"]
@@ -95,7 +95,7 @@ class LargeBatch:
         return contradictions(self.labels, self.scores)
 
 
-class Numbered(Sequence[str]):
+class NumberedSentences(Sequence[str]):
     """The sentences of a random batch, "#1 a" … "#1000 a", each formatted when it is read."""
 
     def __init__(self, count: int, side: str) -> None:
@@ -152,7 +152,7 @@ def with_texts(batch: LargeBatch) -> LargeBatch:
 def drawn(settings: RandomBatch, loss_input: LossInput = "cosines") -> LargeBatch:
     """Draw a random batch: labels and similarities directly, or vectors that have them."""
     count = settings.pairs
-    names = Numbered(count, "a"), Numbered(count, "b")
+    names = NumberedSentences(count, "a"), NumberedSentences(count, "b")
     if loss_input == "cosines":
         plan = random_batch.composed(settings, most=LARGE_PAIRS)
         batch = in_order(plan.labels, plan.cosines, *names)
@@ -194,11 +194,11 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     scores = [
         angle_scores(
             *(
-                pad(torch.from_numpy(side[some : some + AT_ONCE]).double(), (0, odd))
+                pad(torch.from_numpy(side[some : some + FLOAT64_ROWS_AT_ONCE]).double(), (0, odd))
                 for side in (first, second)
             )
         ).numpy()
-        for some in range(0, len(first), AT_ONCE)
+        for some in range(0, len(first), FLOAT64_ROWS_AT_ONCE)
     ]
     return np.concatenate(scores) if scores else np.zeros(0)
 
@@ -206,12 +206,12 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 # Memory of an open batch at most, in bytes a pair: measured at the largest batches of every loss
 # (192 … 382 without vectors, 2,556 and 19,831 with those of 64 and 384 dimensions), and beside its
 # pairs; of vectors that are drawn in bytes for each of their numbers, which are the pairs' own.
-TAKEN: Mapping[LossInput, int] = {"cosines": 400, "angles": 2_600, "vectors": 20_000}
-TAKEN_BESIDE_MIB = 280
-TAKEN_DRAWN = 80
+BYTES_PER_PAIR: Mapping[LossInput, int] = {"cosines": 400, "angles": 2_600, "vectors": 20_000}
+MIB_BESIDE_PAIRS = 280
+BYTES_PER_DRAWN_NUMBER = 80
 
 
-def must_fit(
+def check_fits(
     count: int, limit: int, loss: str, loss_input: LossInput = "cosines", drawn_in: int = 0
 ) -> None:
     """Refuse more pairs than `limit`, or than a hosted page has memory for, and name the number.
@@ -224,9 +224,13 @@ def must_fit(
         raise Problem(
             f"large_too_many{of}", about="size", loss=title, count=count, most=grouped(limit)
         )
-    check_memory(count, taken(loss_input, drawn_in), TAKEN_BESIDE_MIB)
+    check_memory(count, bytes_per_pair(loss_input, drawn_in), MIB_BESIDE_PAIRS)
 
 
-def taken(loss_input: LossInput, drawn_in: int = 0) -> int:
+def bytes_per_pair(loss_input: LossInput, drawn_in: int = 0) -> int:
     """Bytes that a pair takes at most, beside TAKEN_BESIDE_MIB for all of them."""
-    return TAKEN_DRAWN * drawn_in if drawn_in and loss_input != "cosines" else TAKEN[loss_input]
+    return (
+        BYTES_PER_DRAWN_NUMBER * drawn_in
+        if drawn_in and loss_input != "cosines"
+        else BYTES_PER_PAIR[loss_input]
+    )

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
-from lossprism.explorer.lab.large.term_matrix import Matrix
+from lossprism.explorer.lab.large.term_matrix import TermMatrix
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
@@ -31,7 +31,7 @@ class Surveyed(Protocol):
 Findings = TypeVar("Findings", bound=Surveyed)
 
 
-class Summable(ABC, Generic[Findings]):
+class BlockSummableTerms(ABC, Generic[Findings]):
     """Terms over the ordered pairs of a batch, whose survey gives `Findings`."""
 
     @property
@@ -65,16 +65,16 @@ class Summable(ABC, Generic[Findings]):
     def blocks(self, window: Window, findings: Findings) -> Blocks:
         """The blocks of a window."""
 
-    def surveyed(self, progress: Progress) -> Summed[Findings]:
+    def surveyed(self, progress: Progress) -> BlockSummedMatrix[Findings]:
         """Return these terms with the findings of their survey."""
-        return Summed(self, self.survey(progress))
+        return BlockSummedMatrix(self, self.survey(progress))
 
 
 @dataclass(frozen=True, eq=False)
-class Summed(Matrix, Generic[Findings]):
+class BlockSummedMatrix(TermMatrix, Generic[Findings]):
     """Terms that are summed without their cells, and what their survey found."""
 
-    terms: Summable[Findings]
+    terms: BlockSummableTerms[Findings]
     found: Findings
 
     @property

@@ -14,11 +14,11 @@ from lossprism.explorer.core.duplicate_negatives import SameText
 
 # Rows whose cells are found together, and cells that are computed together: a cell takes two
 # vectors of its own, unless most of a row are needed.
-ROWS, CELLS = 2**7, 2**13
+ROWS_AT_ONCE, CELLS_AT_ONCE = 2**7, 2**13
 
 
 @dataclass(frozen=True, eq=False)
-class Looking:
+class DuplicateSearch:
     """Rows that look for one of the columns, their `own` [R], among the others.
 
     `queries` [R, D] and `keys` [C, D] are vectors whose products `weight` turns, with the numbers
@@ -37,15 +37,15 @@ class Looking:
     left_out: bool
 
 
-def same_text_of(looking: Looking) -> SameText:
+def same_text_of(looking: DuplicateSearch) -> SameText:
     """Count and weigh the negatives of the same text, as
     `explorer.core.duplicate_negatives.same_text_in` does for a batch that is laid out."""
     rows, columns = len(looking.rows_of), len(looking.columns_of)
     counts, weights, rows_with = np.zeros(2, dtype=np.int64), np.zeros(2), 0
     by_text = np.argsort(looking.columns_of, kind="stable")
     ordered = looking.columns_of[by_text]
-    for start in range(0, rows, ROWS):
-        some = np.arange(start, min(start + ROWS, rows))
+    for start in range(0, rows, ROWS_AT_ONCE):
+        some = np.arange(start, min(start + ROWS_AT_ONCE, rows))
         anchors = looking.rows_of[some]
         positives = looking.columns_of[looking.own[some]]
         having = np.zeros(len(some), dtype=bool)
@@ -86,14 +86,14 @@ def _cells(
     return at, by_text[first[at] + beyond]
 
 
-def _weight(looking: Looking, rows: np.ndarray, columns: np.ndarray) -> float:
+def _weight(looking: DuplicateSearch, rows: np.ndarray, columns: np.ndarray) -> float:
     """The sum of the weights of these cells."""
     if not len(rows):
         return 0.0
     queries, keys = looking.queries, looking.keys
     top, bottom = int(rows[0]), int(rows[-1]) + 1
     at, other = (torch.from_numpy(side).to(queries.device) for side in (rows, columns))
-    if len(rows) > CELLS:  # then all products of these rows take no longer
+    if len(rows) > CELLS_AT_ONCE:  # then all products of these rows take no longer
         products = (queries[top:bottom] @ keys.T)[at - top, other]
         return float(looking.weight(products, at).double().exp().sum())
     products = (queries[at] * keys[other]).sum(dim=1)

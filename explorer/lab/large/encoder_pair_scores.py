@@ -16,11 +16,11 @@ from lossprism.explorer.runtime.torch_threads import all_cores
 from lossprism.explorer.sources.encoders import Encoder
 
 # Pairs of one part: an interruption loses a few seconds of work at most.
-PART = 256
+PAIRS_IN_PART = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedScores:
     """`cosines` and `angles` (AnglE's scores) [N]; `vectors` of the first and the second sentences,
     if requested."""
 
@@ -36,13 +36,13 @@ def encoded(
     progress: Progress,
     *,
     with_vectors: bool,
-) -> Encoded:
+) -> EncodedScores:
     """Return the scores of each pair under the encoder, and the sentences' vectors if requested.
 
     `progress` hears of pairs done after each part and may raise to stop; finished parts stay
     cached.
     """
-    step = max(len(first), 1) if encoder.reads_whole_batch else PART
+    step = max(len(first), 1) if encoder.reads_whole_batch else PAIRS_IN_PART
     key = digest([encoder.identity, "vectors" if with_vectors else "scores", *first, *second])
     parts = []
     for start in range(0, len(first), step):
@@ -58,9 +58,9 @@ def encoded(
     prune()
     joined = np.concatenate(parts)
     if not with_vectors:
-        return Encoded(joined[:, 0], joined[:, 1], None)
+        return EncodedScores(joined[:, 0], joined[:, 1], None)
     sides = joined[:, 0], joined[:, 1]
-    return Encoded(cosines(*sides), angles(*sides), sides)
+    return EncodedScores(cosines(*sides), angles(*sides), sides)
 
 
 def _part(

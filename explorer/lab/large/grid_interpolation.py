@@ -17,11 +17,13 @@ from lossprism.losses.kernels.cell_terms import (
     logistic_weights_,
 )
 
-ERROR = 1e-6
-# Distance of two nodes, and the nodes next to a number that stand for it: enough for ERROR.
-STEP, NODES = 0.27, 8
-OFFSETS = np.arange(NODES) - (NODES - 1) / 2  # of these nodes from the middle between them
-_COEFFICIENTS = np.linalg.inv(np.vander(OFFSETS, increasing=True)).T
+MAX_RELATIVE_ERROR = 1e-6
+# Distance of two nodes, and the nodes next to a number that stand for it: enough for this error.
+NODE_DISTANCE, NODES_PER_NUMBER = 0.27, 8
+NODE_OFFSETS = (
+    np.arange(NODES_PER_NUMBER) - (NODES_PER_NUMBER - 1) / 2
+)  # of these nodes from the middle between them
+_COEFFICIENTS = np.linalg.inv(np.vander(NODE_OFFSETS, increasing=True)).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +43,13 @@ class Nodes:
     @cached_property
     def places(self) -> np.ndarray:
         """Positions of the nodes."""
-        count = int(np.ptp(self.scaled) / STEP) + NODES
-        return self._least + STEP * (np.arange(count) + OFFSETS[0] + 0.5)
+        count = int(np.ptp(self.scaled) / NODE_DISTANCE) + NODES_PER_NUMBER
+        return self._least + NODE_DISTANCE * (np.arange(count) + NODE_OFFSETS[0] + 0.5)
 
     def parts(self, places: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
         """First node of the pairs at these places, and the part of each pair that each of its nodes
         stands for, [NODES, ·]."""
-        position = (self.scaled[places] - self._least) / STEP
+        position = (self.scaled[places] - self._least) / NODE_DISTANCE
         first = position.astype(np.int64)
         return first, interpolation(position - first - 0.5)
 
@@ -59,14 +61,14 @@ class Nodes:
     def spread(self, places: np.ndarray | slice, owner: np.ndarray, owners: int) -> np.ndarray:
         """Sums at the nodes of the pairs at these places, by owner: [owners, n]."""
         first, parts = self.parts(places)
-        at = np.add.outer(np.arange(NODES), owner * len(self) + first)
+        at = np.add.outer(np.arange(NODES_PER_NUMBER), owner * len(self) + first)
         sums = np.bincount(at.ravel(), parts.ravel(), owners * len(self))
         return sums.reshape(owners, len(self))
 
     def read(self, values: np.ndarray, places: slice, owner: np.ndarray) -> np.ndarray:
         """Values at the pairs of these places, from those of their owners at the nodes, [·, n]."""
         first, parts = self.parts(places)
-        at = np.add.outer(np.arange(NODES), owner * len(self) + first)
+        at = np.add.outer(np.arange(NODES_PER_NUMBER), owner * len(self) + first)
         return (values.ravel()[at] * parts).sum(axis=0)
 
 
@@ -86,7 +88,7 @@ def log_weights(differences: np.ndarray) -> np.ndarray:
 def interpolation(places: np.ndarray) -> np.ndarray:
     """Coefficients of the nodes for values at these places [N], in steps from the middle between
     the nodes: [NODES, N]."""
-    powers = np.ones((NODES, len(places)))
-    for power in range(1, NODES):
+    powers = np.ones((NODES_PER_NUMBER, len(places)))
+    for power in range(1, NODES_PER_NUMBER):
         np.multiply(powers[power - 1], places, out=powers[power])
     return _COEFFICIENTS @ powers

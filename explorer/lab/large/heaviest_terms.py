@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.large.separable_terms import Split
+from lossprism.explorer.lab.large.separable_terms import SeparableTerms
 
 MAX_TERMS = 100
 
@@ -19,7 +19,7 @@ class Heaviest:
     shares: np.ndarray
 
 
-def heaviest_terms(terms: Split, count: int = MAX_TERMS) -> Heaviest:
+def heaviest_terms(terms: SeparableTerms, count: int = MAX_TERMS) -> Heaviest:
     """Return the `count` largest terms of all N².
 
     Only the rows with the largest best terms are needed: their own best terms already are `count`
@@ -47,7 +47,9 @@ def _top(values: np.ndarray, count: int) -> np.ndarray:
     return np.argpartition(-values, count - 1)[:count]
 
 
-def _row_terms(terms: Split, row: int, least: float, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _row_terms(
+    terms: SeparableTerms, row: int, least: float, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Columns and values of the row's terms that are at least `least`, at most `count`."""
     start = int(np.searchsorted(terms.labels, terms.labels[row], "right"))
     values = terms.higher[start:]
@@ -59,7 +61,7 @@ def _row_terms(terms: Split, row: int, least: float, count: int) -> tuple[np.nda
     return start + places, values[places]
 
 
-def _row_bests(terms: Split) -> np.ndarray:
+def _row_bests(terms: SeparableTerms) -> np.ndarray:
     """The largest term of each row, −inf where the row has none."""
     if terms.by_gap:
         return terms.lower + _best_with_gap(terms.labels, terms.higher)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lossprism.explorer.lab.large.block_summed_matrix import Summable
+from lossprism.explorer.lab.large.block_summed_matrix import BlockSummableTerms
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from lossprism.explorer.lab.large.hinge_term_counts import Inversions
 from lossprism.explorer.lab.large.tile_survey import Progress
@@ -87,7 +87,7 @@ def _entropy(
 
 
 @dataclass(frozen=True, eq=False)
-class Hinge(Summable[Chunked]):
+class HingeTerms(BlockSummableTerms[Chunked]):
     """Terms (y_i − y_j) [s_j − s_i + m]₊ over y_j < y_i, in the order of the labels and, where they
     are equal, of the scores, [N]. The loss is their sum by that of all gaps and ε."""
 

@@ -23,11 +23,11 @@ from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.lab.large.window_blocks import listed
 
 # Numbers of one table, and how many rows are added up before they join their run's sum.
-TABLE, IN_A_ROW = 2**19, 64
+TABLE_NUMBERS, ROWS_PER_SUM = 2**19, 64
 # Runs that are compared cell by cell, and listed cells that are worked on together.
-SHORT, AT_ONCE = 64, 2**20
+SHORT_RUN, CELLS_AT_ONCE = 64, 2**20
 # Columns of many runs are taken in groups: the rows after the last of a group are left out.
-GROUP = 2**8
+COLUMNS_IN_GROUP = 2**8
 
 
 def _unheard(done: int, total: int) -> None:
@@ -76,11 +76,11 @@ class Inversions:
         with ThreadPoolExecutor(1) as beside:
             inside = beside.submit(self._inside, starts, rows[row + 1])
             of_one_label = beside.submit(self._of_one_label, rows, columns)
-            for left in range(0, len(columns) - 1, GROUP):
-                some = columns[left : left + GROUP + 1]
+            for left in range(0, len(columns) - 1, COLUMNS_IN_GROUP):
+                some = columns[left : left + COLUMNS_IN_GROUP + 1]
                 before = rows[: np.searchsorted(rows, some[-1]) + 1]
                 if len(before) > 1:
-                    here = np.s_[: len(before) - 1, left : left + GROUP]
+                    here = np.s_[: len(before) - 1, left : left + COLUMNS_IN_GROUP]
                     count[here], weight[here] = self._ordered(before, some)
                 progress(int(some[-1] - columns[0]), int(columns[-1] - columns[0]))
         count[row, column], weight[row, column] = inside.result()
@@ -112,7 +112,7 @@ class Inversions:
         weight = rises + drops
         # The rows from there up to that bin, one by one.
         stops = np.minimum(first * size, len(lower))
-        many = -(-int((stops - above).sum()) // AT_ONCE) or 1
+        many = -(-int((stops - above).sum()) // CELLS_AT_ONCE) or 1
         for of in np.array_split(np.arange(len(higher)), many):
             places, lengths = listed(above[of], stops[of]), stops[of] - above[of]
             cell = row[places] * np.int64(len(begins)) + np.repeat(column[of], lengths)
@@ -158,7 +158,7 @@ class Inversions:
         labels, (scores, thresholds) = self.labels[places], self._below[:, places]
         scores[~there], thresholds[~there] = -1, len(self)
         sums = np.zeros((2, len(starts)))
-        while width > SHORT:
+        while width > SHORT_RUN:
             width //= 2
             halves = (part.reshape(-1, 2, width) for part in (labels, scores, thresholds))
             sums += _halves(*halves).reshape(2, len(starts), -1).sum(axis=2)
@@ -204,17 +204,17 @@ def _running(
 ) -> Iterator[tuple[slice, Tensor]]:
     """Bins, some at a time, and at each of them how many columns of each run lie below it and the
     sum of their rises: [2, bins, columns], float32."""
-    many = max(SHORT, TABLE // columns // SHORT * SHORT)
+    many = max(SHORT_RUN, TABLE_NUMBERS // columns // SHORT_RUN * SHORT_RUN)
     so_far = torch.zeros(2, columns, dtype=torch.float64)
     for low in range(0, bins, many):
         some = slice(*np.searchsorted(first, [low, min(low + many, bins)]))
         cell = torch.from_numpy((first[some] - low) * columns + column[some])
-        table = torch.zeros(2, min(many, -(-(bins - low) // SHORT) * SHORT) * columns)
+        table = torch.zeros(2, min(many, -(-(bins - low) // SHORT_RUN) * SHORT_RUN) * columns)
         table[0].index_add_(0, cell, torch.ones(len(cell)))
         table[1].index_add_(0, cell, torch.from_numpy(rise[some].astype(np.float32)))
-        # Sums within SHORT bins, then over the bins before them.
-        table = table.view(2, -1, SHORT, columns)
-        for place in range(1, SHORT):
+        # Sums within SHORT_RUN bins, then over the bins before them.
+        table = table.view(2, -1, SHORT_RUN, columns)
+        for place in range(1, SHORT_RUN):
             table[:, :, place] += table[:, :, place - 1]
         before = torch.cat([so_far[:, None], table[:, :, -1].double()], dim=1).cumsum(1)
         so_far = before[:, -1]
@@ -227,7 +227,7 @@ def _add_rows(row: np.ndarray, drop: np.ndarray, size: int, known: Tensor, found
     order = np.argsort(row, kind="stable")
     run = row[order]
     cut = np.append(True, run[1:] != run[:-1])
-    cut[::IN_A_ROW] = True
+    cut[::ROWS_PER_SUM] = True
     starts = np.flatnonzero(cut)
     at, offsets = torch.from_numpy(order // size), torch.from_numpy(starts)
     runs = torch.from_numpy(run[starts].astype(np.int64))

@@ -12,7 +12,7 @@ import numpy as np
 from lossprism.explorer.export.csv import csv_text, write_csv
 from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.label_corrections import changes_of
-from lossprism.explorer.lab.large.large_batch_remarks import Judged
+from lossprism.explorer.lab.large.large_batch_remarks import LabelJudgement
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.pair_table import histogram
 from lossprism.explorer.lab.large.tile_survey import Progress
@@ -21,9 +21,9 @@ from lossprism.explorer.runtime.number_format import csv_number
 from lossprism.explorer.sources.pairs import Correction
 
 # Pairs that are written together.
-STEP = 2**13
-SENTENCES = ["sentence1", "sentence2", "score"]
-KNOWN = ["similarity", "gradient", "contradicted_share", "fitting_label"]
+ROWS_BETWEEN_REPORTS = 2**13
+SENTENCE_COLUMNS = ["sentence1", "sentence2", "score"]
+FIGURE_COLUMNS = ["similarity", "gradient", "contradicted_share", "fitting_label"]
 
 
 def pairs_file(session: LargeSession, path: Path, progress: Progress) -> Path:
@@ -34,7 +34,7 @@ def pairs_file(session: LargeSession, path: Path, progress: Progress) -> Path:
     batch = session.batch
     suspects = np.zeros(len(batch), dtype=np.int64)
     suspects[batch.contradictions.suspects] = 1
-    heads = ["row", "pair", *SENTENCES, *KNOWN, "suspect"]
+    heads = ["row", "pair", *SENTENCE_COLUMNS, *FIGURE_COLUMNS, "suspect"]
     places = np.argsort(batch.entry, kind="stable")
     lines = _known(session, places, progress)
     marked = ([*line, int(suspects[place])] for place, line in lines)
@@ -44,7 +44,7 @@ def pairs_file(session: LargeSession, path: Path, progress: Progress) -> Path:
 def suspects_file(session: LargeSession, path: Path, progress: Progress) -> Path:
     """The pairs on which label and encoder disagree, the worst first."""
     lines = _known(session, session.batch.contradictions.suspects, progress)
-    heads = ["rank", "row", "pair", *SENTENCES, *KNOWN]
+    heads = ["rank", "row", "pair", *SENTENCE_COLUMNS, *FIGURE_COLUMNS]
     ranked = ([rank, *line] for rank, (_, line) in enumerate(lines, 1))
     return _file(path, heads, ranked)
 
@@ -53,7 +53,7 @@ def corrected_file(batch: LargeBatch, path: Path, progress: Progress) -> Path:
     """Write the pairs with their corrections, in the order of the source: a file that any page
     opens again. The similarity is there if it came with the data."""
     with_scores = not batch.encoder
-    heads = [*SENTENCES, *(["similarity"] if with_scores else [])]
+    heads = [*SENTENCE_COLUMNS, *(["similarity"] if with_scores else [])]
 
     def lines() -> Iterator[list[object]]:
         for place in _with_progress(np.argsort(batch.entry, kind="stable"), progress):
@@ -75,7 +75,7 @@ def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
         now = changes[entry]
         label = float(batch.labels[place])
         body.append([_row(batch, entry), *_words(batch, entry), label, "" if now is None else now])
-    return csv_text(["row", *SENTENCES, "corrected"], body)
+    return csv_text(["row", *SENTENCE_COLUMNS, "corrected"], body)
 
 
 def terms_csv(session: LargeSession) -> str:
@@ -117,7 +117,7 @@ def histogram_csv(session: LargeSession) -> str:
     return csv_text(heads, body)
 
 
-def figures_of(session: LargeSession, by: Judged) -> dict[str, object]:
+def figures_of(session: LargeSession, by: LabelJudgement) -> dict[str, object]:
     """The figures of the strip, by name."""
     violated, compared = session.violated
     return {
@@ -171,9 +171,9 @@ def _known(
 
 
 def _with_progress(places: np.ndarray, progress: Progress) -> Iterator[int]:
-    for start in range(0, len(places), STEP):
+    for start in range(0, len(places), ROWS_BETWEEN_REPORTS):
         progress(start, len(places))
-        yield from places[start : start + STEP].tolist()
+        yield from places[start : start + ROWS_BETWEEN_REPORTS].tolist()
 
 
 def _row(batch: LargeBatch, entry: int) -> int:

@@ -28,13 +28,13 @@ from lossprism.explorer.sources.encoders.bundled_encoder import has_embedded_wei
 from lossprism.losses import LOSSES, LossSpec
 
 # The target of a row of the map, by its kind.
-LOOKS_FOR = {"query": "key", "view": "class"}
+SOUGHT_AXIS = {"query": "key", "view": "class"}
 # Rows of vectors that are compared with all others at once.
-ROWS = 2**9
+ROWS_AT_ONCE = 2**9
 
 
 @dataclass(frozen=True)
-class Judged:
+class LabelJudgement:
     """Findings about a batch whatever the loss.
 
     Its rank correlation, the usual number of suspects, and whether the scores come from an encoder
@@ -46,17 +46,17 @@ class Judged:
     doubtful: bool
 
 
-def judged(batch: LargeBatch, progress: Progress) -> Judged:
+def judged(batch: LargeBatch, progress: Progress) -> LabelJudgement:
     """Judge the whole batch. `progress` hears of draws done and may raise to stop."""
     correlation = spearman(batch.labels, batch.scores)
     foreign = has_embedded_weights(batch.encoder) and mostly_foreign(batch.first, batch.second)
     listed = len(batch.contradictions.suspects) > 0
     usual = disagreement(batch.contradictions, correlation, progress) if listed else None
-    return Judged(correlation, usual, foreign)
+    return LabelJudgement(correlation, usual, foreign)
 
 
 def remarks_of(
-    session: LargeSession, loss: str, parameters: Mapping[str, Any], by: Judged
+    session: LargeSession, loss: str, parameters: Mapping[str, Any], by: LabelJudgement
 ) -> list[Remark]:
     """Return the remarks of Explore on this batch, as far as its figures are known here."""
     spec, batch = LOSSES[loss], session.batch
@@ -65,7 +65,7 @@ def remarks_of(
     total = float(felt.sum())
     shares = np.cumsum(session.heaviest.shares)
     enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
-    looks_for = LOOKS_FOR.get(session.matrix.axes[0], "")
+    looks_for = SOUGHT_AXIS.get(session.matrix.axes[0], "")
     level = _collapse(session, loss, parameters)
     seen = RemarkFacts(
         spec=spec,
@@ -161,8 +161,8 @@ def _spread(batch: LargeBatch, among_all: bool) -> float:
     assert batch.second_vectors is not None, "both sides have vectors, or neither"
     vectors = np.concatenate([batch.first_vectors, batch.second_vectors])
     least, largest = np.inf, -np.inf
-    for start in range(0, len(vectors), ROWS):
-        cosines = vectors[start : start + ROWS] @ vectors.T
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        cosines = vectors[start : start + ROWS_AT_ONCE] @ vectors.T
         itself = np.arange(len(cosines))
         cosines[itself, start + itself] = cosines[itself, start + itself - 1]
         least, largest = min(least, cosines.min()), max(largest, cosines.max())

@@ -8,7 +8,7 @@ import numpy as np
 
 from lossprism.explorer.core.label_disagreement import Disagreement
 from lossprism.explorer.core.remarks import Remark
-from lossprism.explorer.lab.large.large_batch_remarks import Judged
+from lossprism.explorer.lab.large.large_batch_remarks import LabelJudgement
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.pair_table import histogram, page
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
@@ -286,7 +286,7 @@ def _heaviest(session: LargeSession) -> list[LargeTerm]:
 
 
 def judgement(
-    session: LargeSession, by: Judged, remarks: list[Remark], editable: bool
+    session: LargeSession, by: LabelJudgement, remarks: list[Remark], editable: bool
 ) -> Judgement:
     """Return the findings about all pairs, with the first pairs on which label and encoder
     disagree."""

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.lab.large.batch import LargeBatch, must_fit, with_texts
-from lossprism.explorer.lab.large.block_summed_matrix import Summed
+from lossprism.explorer.lab.large.batch import LargeBatch, check_fits, with_texts
+from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.loss_matrix_methods import (
     loss_input_of,
@@ -16,7 +16,7 @@ from lossprism.explorer.lab.large.loss_matrix_methods import (
     offered,
     parameters_of,
 )
-from lossprism.explorer.lab.large.term_matrix import Matrix, OfSplit
+from lossprism.explorer.lab.large.term_matrix import SeparableMatrix, TermMatrix
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
 from lossprism.explorer.runtime.number_format import typed
@@ -71,7 +71,7 @@ class LargeSession:
     """A batch under a loss, and what its matrix of terms tells, each computed once."""
 
     batch: LargeBatch
-    matrix: Matrix
+    matrix: TermMatrix
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -80,7 +80,7 @@ class LargeSession:
     @property
     def is_exact(self) -> bool:
         """True if blocks are made of their terms, not of approximations."""
-        return not isinstance(self.matrix, Summed)
+        return not isinstance(self.matrix, BlockSummedMatrix)
 
     @cached_property
     def loss(self) -> float:
@@ -143,12 +143,12 @@ def open_batch(
 
     Raises Problem if the loss does not take so many pairs.
     """
-    must_fit(len(batch), pair_limit(loss), loss)
+    check_fits(len(batch), pair_limit(loss), loss)
     form, method = LOSSES[loss].form, method_of(loss)
     if duplicates == "leave_out" and LOSSES[loss].reads_texts:
         batch = with_texts(batch)
     if method.split is not None:
-        return LargeSession(batch, OfSplit(method.split(form, batch, parameters)))
+        return LargeSession(batch, SeparableMatrix(method.split(form, batch, parameters)))
     if method.summed is not None and len(batch) > LARGE_CELLWISE_PAIRS:
         summed = method.summed(form, batch, parameters)
         if summed is not None:

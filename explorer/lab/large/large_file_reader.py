@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.lab.large.batch import Numbered
-from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.batch import NumberedSentences
+from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import DISK_ROWS, LARGE_PAIRS
@@ -67,8 +67,8 @@ class FilePairs(ColumnsRead):
     vectors that the file has of its texts, "" for none.
     """
 
-    first: Texts | Numbered
-    second: Texts | Numbered
+    first: TextBuffer | NumberedSentences
+    second: TextBuffer | NumberedSentences
     labels: np.ndarray
     scores: np.ndarray | None
     labelled: bool
@@ -129,7 +129,7 @@ def read_pairs(
     if "similarity" not in chosen:
         chosen |= OWN.columns(grid.columns, chosen, vector_roles, grid.is_vectors)
     read = RowReader(grid, chosen)
-    first, second = Texts(), Texts()
+    first, second = TextBuffer(), TextBuffer()
     labels, scores, teacher, rows = array("d"), array("d"), array("d"), array("Q")
     most = DISK_ROWS if isinstance(content, Path) else LARGE_PAIRS
     is_taught, is_scored = TEACHER in chosen, "similarity" in chosen
@@ -161,8 +161,8 @@ def read_pairs(
         raise problems[0][1] if problems else Problem("no_pairs")
     named = "first" in chosen or read.is_triplet
     return FilePairs(
-        first if named else Numbered(len(first), "a"),
-        second if named else Numbered(len(first), "b"),
+        first if named else NumberedSentences(len(first), "a"),
+        second if named else NumberedSentences(len(first), "b"),
         np.asarray(labels),
         np.asarray(scores) if is_scored else None,
         read.labelled,

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from lossprism.explorer.lab.large.block_summed_matrix import Summable
+from lossprism.explorer.lab.large.block_summed_matrix import BlockSummableTerms
 from lossprism.explorer.lab.large.grid_interpolation import Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
-from lossprism.explorer.lab.large.separable_terms import Split, largest_terms
+from lossprism.explorer.lab.large.separable_terms import SeparableTerms, largest_terms
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window, listed
 from lossprism.losses.kernels.cell_terms import logistic_weights_
@@ -29,11 +29,11 @@ from lossprism.losses.kernels.cell_terms import logistic_weights_
 # How far apart scaled scores may lie: beyond, there would be too many nodes.
 MAX_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers stored for all of them.
-SHORTEST, MAX_KEPT = 32, 2**23
+MIN_CHUNK, MAX_STORED_NUMBERS = 32, 2**23
 # Cells that are computed together, and the largest window that needs no nodes.
-AT_ONCE, SMALL_WINDOW_CELLS = 2**18, 2**20
+CELLS_AT_ONCE, SMALL_WINDOW_CELLS = 2**18, 2**20
 # The scaled difference that stands where there is no term: e to it is 0.
-NO_TERM = -1e4
+ABSENT_DIFFERENCE = -1e4
 
 Intervals = tuple[np.ndarray, np.ndarray]
 
@@ -64,7 +64,7 @@ class Findings:
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth(Summable[Findings]):
+class LogisticTerms(BlockSummableTerms[Findings]):
     """Terms log(1 + e^(x_j − x_i)) over y_j < y_i, x = λ s, in the order of the labels [N].
 
     The loss is their sum, or with `mean` their mean. The weight of a term is σ(x_j − x_i).
@@ -84,18 +84,18 @@ class Smooth(Summable[Findings]):
         return Nodes(self.scaled)
 
     @cached_property
-    def differences(self) -> Split:
+    def differences(self) -> SeparableTerms:
         """x_j − x_i as terms that split: in their order stand the weights."""
         slope = np.full(len(self.labels), self.scale)
-        return Split(self.labels, self.scaled, -self.scaled, slope, -slope)
+        return SeparableTerms(self.labels, self.scaled, -self.scaled, slope, -slope)
 
     # ---- Chunks --------------------------------------------------------------------------------
 
     @cached_property
     def _size(self) -> int:
         """Pairs of a chunk, as a rule."""
-        size = SHORTEST
-        while len(self.labels) / size * len(self.nodes) > MAX_KEPT:
+        size = MIN_CHUNK
+        while len(self.labels) / size * len(self.nodes) > MAX_STORED_NUMBERS:
             size *= 2
         return size
 
@@ -123,7 +123,7 @@ class Smooth(Summable[Findings]):
 
     def _in_turn(self) -> Iterator[tuple[slice, slice, np.ndarray]]:
         """Chunks, some at a time, their pairs, and the chunk of each pair among them."""
-        count, many = len(self._chunks) - 1, max(1, AT_ONCE // len(self.nodes))
+        count, many = len(self._chunks) - 1, max(1, CELLS_AT_ONCE // len(self.nodes))
         for start in range(0, count, many):
             some = slice(start, min(start + many, count))
             cuts = self._chunks[some.start : some.stop + 1]
@@ -148,8 +148,8 @@ class Smooth(Summable[Findings]):
         places = np.minimum(places, len(self.labels) - 1)
         labels, scaled = (torch.from_numpy(v[places]) for v in (self.labels, self.scaled))
         differences = scaled[:, :, None] - scaled[:, None, :]
-        differences.masked_fill_(labels[:, :, None] >= labels[:, None, :], NO_TERM)
-        return differences.masked_fill_(outside[:, None, :], NO_TERM)
+        differences.masked_fill_(labels[:, :, None] >= labels[:, None, :], ABSENT_DIFFERENCE)
+        return differences.masked_fill_(outside[:, None, :], ABSENT_DIFFERENCE)
 
     # ---- All terms, once -----------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Smooth(Summable[Findings]):
         """Chunks that have several labels, some at a time, and the differences within them."""
         first, last = self._ends
         mixed, largest = np.flatnonzero(first < last), int(np.diff(self._chunks).max())
-        for some in np.array_split(mixed, -(-len(mixed) * largest**2 // AT_ONCE) or 1):
+        for some in np.array_split(mixed, -(-len(mixed) * largest**2 // CELLS_AT_ONCE) or 1):
             if len(some):
                 yield some, self._stretches(self._chunks[some], self._chunks[some + 1])
 
@@ -328,7 +328,9 @@ class Smooth(Summable[Findings]):
         weights = self._cell_by_cell(*heads) + self._cell_by_cell(*tails)
         counts = high - low
         room = (counts.max(initial=0) + 2) * len(self.nodes)
-        for some in np.array_split(np.arange(len(starts)), -(-len(starts) * room // AT_ONCE) or 1):
+        for some in np.array_split(
+            np.arange(len(starts)), -(-len(starts) * room // CELLS_AT_ONCE) or 1
+        ):
             known = listed(low[some], high[some])
             nth = listed(np.zeros_like(counts[some]), counts[some])
             place = np.repeat(np.arange(len(some)), counts[some]), nth + 1
@@ -354,7 +356,7 @@ class Smooth(Summable[Findings]):
         weights = np.zeros(len(starts))
         mixed = np.flatnonzero(stops - starts > 1)
         widest = int((stops - starts).max(initial=1))
-        for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
+        for some in np.array_split(mixed, -(-len(mixed) * widest**2 // CELLS_AT_ONCE) or 1):
             differences = self._stretches(starts[some], stops[some])
             weights[some] = logistic_weights_(differences).sum(dim=(1, 2)).numpy()
         return weights

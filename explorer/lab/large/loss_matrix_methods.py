@@ -13,10 +13,10 @@ from torch import Tensor
 
 from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.lab.large.batch import LargeBatch, LossInput
-from lossprism.explorer.lab.large.duplicate_negatives import Looking
-from lossprism.explorer.lab.large.hinge import Hinge
-from lossprism.explorer.lab.large.logistic import MAX_SPREAD, Smooth
-from lossprism.explorer.lab.large.separable_terms import Split
+from lossprism.explorer.lab.large.duplicate_negatives import DuplicateSearch
+from lossprism.explorer.lab.large.hinge import HingeTerms
+from lossprism.explorer.lab.large.logistic import MAX_SPREAD, LogisticTerms
+from lossprism.explorer.lab.large.separable_terms import SeparableTerms
 from lossprism.explorer.lab.large.streamed_matrix import Streamed
 from lossprism.explorer.lab.large.tile_strips import Tiles, tiles_of
 from lossprism.explorer.lab.large.tile_survey import Survey
@@ -44,12 +44,12 @@ from lossprism.losses.spec import Parameter
 from lossprism.losses.term_forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
 
 # A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
-STEEP = 25.0
+FLOAT32_STEEPNESS = 25.0
 
 # ---- Terms that split ----------------------------------------------------------------------------
 
 
-def split(form: Separable, batch: LargeBatch, parameters: Mapping[str, object]) -> Split:
+def split(form: Separable, batch: LargeBatch, parameters: Mapping[str, object]) -> SeparableTerms:
     """The row and column parts of all terms, with their slopes."""
     scores = torch.from_numpy(batch.scores).requires_grad_()
     lower, higher = form.parts(scores, **parameters)
@@ -57,7 +57,7 @@ def split(form: Separable, batch: LargeBatch, parameters: Mapping[str, object]) 
     def slope(part: Tensor) -> Tensor:
         return torch.autograd.grad(part.sum(), scores, retain_graph=True)[0]
 
-    return Split(
+    return SeparableTerms(
         batch.labels,
         np.array(lower.detach()),
         np.array(higher.detach()),
@@ -135,7 +135,9 @@ def _positives(batch: LargeBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
     """The rows on the device, in a precision that leaves `steepness` · cosine its digits."""
-    return torch.from_numpy(rows).to(device(), precision() if steepness > STEEP else torch.float32)
+    return torch.from_numpy(rows).to(
+        device(), precision() if steepness > FLOAT32_STEEPNESS else torch.float32
+    )
 
 
 # What stands behind rows or columns: sides (0: first sentences, 1: second) and places of the batch.
@@ -220,9 +222,9 @@ def _in_batch(
         np.subtract.at(felt, places[0], taken * (scale / count))
         return felt
 
-    def looking(survey: Survey) -> Looking:
+    def looking(survey: Survey) -> DuplicateSearch:
         norms = torch.from_numpy(survey.norms).to(queries)
-        return Looking(
+        return DuplicateSearch(
             queries,
             keys,
             own,
@@ -307,9 +309,9 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
         felt[own] = logistic_weights_(logits.neg_()).mul_(-scale / len(own)).numpy()
         return felt
 
-    def looking(survey: Survey) -> Looking:
+    def looking(survey: Survey) -> DuplicateSearch:
         mine = (queries * keys).sum(dim=1).double() * scale + bias
-        return Looking(
+        return DuplicateSearch(
             queries,
             keys,
             np.arange(len(own)),
@@ -333,7 +335,9 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
     )
 
 
-def smooth(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object]) -> Smooth | None:
+def smooth(
+    form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object]
+) -> LogisticTerms | None:
     """The logistic loss without its cells; None where the scale makes it too steep for that.
 
     Raises Problem if it is, and there are too many pairs to go through the cells.
@@ -348,13 +352,13 @@ def smooth(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object
             most=display_number(MAX_SPREAD / spread, 3),
             count=LARGE_STREAMED_PAIRS,
         )
-    return Smooth(batch.labels, scale * batch.scores, scale, form.mean(**parameters))
+    return LogisticTerms(batch.labels, scale * batch.scores, scale, form.mean(**parameters))
 
 
-def hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) -> Hinge:
+def hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) -> HingeTerms:
     """The hinge without its cells."""
     margin, eps = form.margin(**parameters), form.eps(**parameters)
-    return Hinge(batch.labels, batch.scores, margin, eps)
+    return HingeTerms(batch.labels, batch.scores, margin, eps)
 
 
 @dataclass(frozen=True)
@@ -368,9 +372,9 @@ class Method:
 
     family: str
     pair_limit: int
-    split: Callable[..., Split] | None = None
+    split: Callable[..., SeparableTerms] | None = None
     streamed: Callable[..., Streamed] | None = None
-    summed: Callable[..., Smooth | Hinge | None] | None = None
+    summed: Callable[..., LogisticTerms | HingeTerms | None] | None = None
 
 
 METHODS: Mapping[type, Method] = {

@@ -14,7 +14,7 @@ from lossprism.explorer.export.figure.matrix import LEGEND_GAP
 from lossprism.explorer.export.figure.svg_elements import Pen, line, rectangle
 from lossprism.explorer.export.figure.text_layout import clean, width_of
 from lossprism.explorer.export.palette import Palette, ramp_table
-from lossprism.explorer.lab.large.large_batch_remarks import LOOKS_FOR
+from lossprism.explorer.lab.large.large_batch_remarks import SOUGHT_AXIS
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.loss_matrix_methods import parameters_of
 from lossprism.explorer.lab.large.pair_table import histogram
@@ -24,10 +24,10 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LOSSES
 
 FACETS = ("total", "share", "largest", "masked")
-SIDE, LEAST_SIDE, GUTTER = 560.0, 80.0, 76.0
+MAP_SIDE, MIN_MAP_SIDE, GUTTER = 560.0, 80.0, 76.0
 # Along an axis: most names of labels, or bands where there are more labels.
 MAX_LABELS, BANDS = 24, 6
-RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
+RIDGE_DISTANCE, MAX_RIDGE_HEIGHT, RIDGE_WIDTH = 46.0, 62.0, 620.0
 
 
 def legend_of(
@@ -36,7 +36,7 @@ def legend_of(
     """Return the texts above and below a figure; `origin` names the source of the pairs."""
     spec = LOSSES[loss]
     parts = [say(language, "figure_text.loss", loss=display_number(session.loss, 6))]
-    kind = LOOKS_FOR.get(session.matrix.axes[0])
+    kind = SOUGHT_AXIS.get(session.matrix.axes[0])
     wrong, compared = session.violated
     if kind:
         values = {"part": session.nearest, "all": session.shape[0]}
@@ -60,9 +60,9 @@ def map_figure(
     cells = _cells(blocks, facet, pen.palette)
     ratio = cells.rows / cells.columns
     x, around = pen.margin + GUTTER, 2 * pen.margin + GUTTER + LEGEND_GAP + pen.size.legend
-    side = min(SIDE, pen.width(around + SIDE) - around)
+    side = min(MAP_SIDE, pen.width(around + MAP_SIDE) - around)
     wide, tall = side * min(1, 1 / ratio), side * min(1, ratio)
-    wide, tall = max(wide, LEAST_SIDE), max(tall, LEAST_SIDE)
+    wide, tall = max(wide, MIN_MAP_SIDE), max(tall, MIN_MAP_SIDE)
     width = pen.width(around + wide)
     parts, y = header(texts, pen, width, step=pen.say("large.map"))
     parts += drawn_cells(pen, cells, (x, y, wide, tall))
@@ -153,16 +153,16 @@ def histogram_figure(session: LargeSession, texts: FigureText, **look: Unpack[Lo
     seen, faint = histogram(session.batch), pen.palette.faint
     names = [_range_name(pen, low, high) for low, high in seen.groups]
     x = pen.margin + 14 + max(width_of(name, pen.fit(12)) for name in names)
-    width = pen.width(x + RIDGES_WIDE + pen.margin)
-    across = min(RIDGES_WIDE, width - x - pen.margin)
+    width = pen.width(x + RIDGE_WIDTH + pen.margin)
+    across = min(RIDGE_WIDTH, width - x - pen.margin)
     parts, y = header(texts, pen, width, step=pen.say("large.histogram"))
     low, high = float(seen.edges[0]), float(seen.edges[-1])
     places = x + (seen.edges - low) / (high - low) * across
-    unit = TALLEST / max(int(seen.counts.max()), 1)
-    y += TALLEST - RIDGE
+    unit = MAX_RIDGE_HEIGHT / max(int(seen.counts.max()), 1)
+    y += MAX_RIDGE_HEIGHT - RIDGE_DISTANCE
     colours = ramp_table(pen.palette.diverging)
     for row, (name, counts) in enumerate(zip(reversed(names), seen.counts[::-1], strict=True)):
-        base = y + (row + 1) * RIDGE
+        base = y + (row + 1) * RIDGE_DISTANCE
         share = 1 - row / max(len(names) - 1, 1) if len(names) > 1 else 0.5
         red, green, blue = colours[int(10 + 110 * share if share < 0.5 else 135 + 110 * share)]
         fill = f"#{red:02x}{green:02x}{blue:02x}"
@@ -172,7 +172,7 @@ def histogram_figure(session: LargeSession, texts: FigureText, **look: Unpack[Lo
             wide = max(places[at + 1] - places[at] - 0.5, 0.5)
             parts.append(rectangle(places[at], base - size, wide, size, class_="bar", fill=fill))
         parts.append(pen.text(x - 8, base - 4, name, size=12, fill=faint, anchor="end"))
-    bottom = y + len(names) * RIDGE
+    bottom = y + len(names) * RIDGE_DISTANCE
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         tick = display_number(low + share * (high - low), 3)
         place = x + share * across, bottom + 18

@@ -11,7 +11,7 @@ from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.text_buffer import holding
 from lossprism.explorer.runtime.problem import Problem
 
-PAGE = 20
+ROWS_PER_PAGE = 20
 COLUMNS = ("entry", "label", "score", "gradient")
 # What the page calls the columns that can be compared.
 _NAMES = {
@@ -60,8 +60,8 @@ def page(session: LargeSession, search: str, column: str, falling: bool, number:
     matching = _found(session.batch, values, search)
     sorted_by = values[column if column in values else "gradient"][matching]
     key = -sorted_by if falling else sorted_by
-    start = number * PAGE
-    order = np.argsort(key, kind="stable")[start : start + PAGE]
+    start = number * ROWS_PER_PAGE
+    order = np.argsort(key, kind="stable")[start : start + ROWS_PER_PAGE]
     return Page(matching[order], len(matching))
 
 

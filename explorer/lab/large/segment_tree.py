@@ -18,7 +18,7 @@ import numpy as np
 from lossprism.explorer.lab.large.window_blocks import Window
 
 # Length of the shortest stored segments; shorter ones are joined on request.
-SHORTEST = 16
+MIN_SEGMENT = 16
 
 Add = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -153,23 +153,23 @@ class SegmentTree(Generic[Kind]):
 
     def __init__(self, pairs: Kind, add: Add) -> None:
         self._pairs, self._add = pairs, add
-        self._levels: list[Kind] = []  # of SHORTEST pairs, and of twice as many each time
+        self._levels: list[Kind] = []  # of MIN_SEGMENT pairs, and of twice as many each time
         level, width = pairs, 1
-        while width < SHORTEST or len(level.first) > 1:
+        while width < MIN_SEGMENT or len(level.first) > 1:
             count = len(level.first)
             even = np.arange(count + count % 2)
             level = _halved(_or_empty(level, even, even < count) if count % 2 else level, add)
             width *= 2
-            if width >= SHORTEST:
+            if width >= MIN_SEGMENT:
                 self._levels.append(level)
 
     def between(self, starts: np.ndarray, stops: np.ndarray) -> Kind:
         """The segments from each of `starts` up to each of `stops`; empty where equal."""
         add = self._add
-        low, high = -(-starts // SHORTEST), stops // SHORTEST
+        low, high = -(-starts // MIN_SEGMENT), stops // MIN_SEGMENT
         within = low > high  # both ends between the same two bounds
-        heads = self._ends(starts, np.where(within, stops, low * SHORTEST))
-        tails = self._ends(np.where(within, stops, high * SHORTEST), stops)
+        heads = self._ends(starts, np.where(within, stops, low * MIN_SEGMENT))
+        tails = self._ends(np.where(within, stops, high * MIN_SEGMENT), stops)
         high = np.maximum(low, high)
         for level in self._levels:
             odd = (low < high) & (low % 2 == 1)
@@ -206,7 +206,7 @@ class SegmentTree(Generic[Kind]):
 
     def _ends(self, starts: np.ndarray, stops: np.ndarray) -> Kind:
         """Segments of less than SHORTEST pairs."""
-        places = starts[:, None] + np.arange(SHORTEST)
+        places = starts[:, None] + np.arange(MIN_SEGMENT)
         segments = _or_empty(self._pairs, places, places < stops[:, None])
         while segments.first.shape[1] > 1:
             segments = _halved(segments, self._add)

@@ -16,13 +16,13 @@ from lossprism.explorer.lab.large.segment_tree import GapSegments, Segments, Seg
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window, log_sums
 
 # The integral for a logarithm: the step of log t, the least t, the smallest part worth adding.
-STEP = 0.7
-STARTS_AT = 1e-3
-ENDS_AT = 1e-8
+INTEGRATION_STEP = 0.7
+INTEGRATION_START = 1e-3
+INTEGRATION_END = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SeparableTerms:
     """Terms over pairs in the order of their labels, all [N], float64.
 
     `lower` is u, the row part, and `higher` is v, the column part; `lower_slope` and
@@ -133,7 +133,7 @@ def _below(labels: np.ndarray, values: np.ndarray, by_gap: bool) -> np.ndarray:
     return np.repeat(lower, np.diff(np.append(starts, len(labels))))
 
 
-def _mean_log_gap(terms: Split) -> float:
+def _mean_log_gap(terms: SeparableTerms) -> float:
     """The mean of log(y_i − y_j) over the weights, to 2e-6.
 
     log x = ∫ (e^−t − e^−xt) dt / t, and the mean of e^−xt is again a sum of terms that split. In
@@ -149,18 +149,18 @@ def _mean_log_gap(terms: Split) -> float:
         below = _below(labels, lower + shift, by_gap=True)
         return float(np.exp(higher - shift + below - terms.total).sum())
 
-    t, found = STARTS_AT, 0.0
+    t, found = INTEGRATION_START, 0.0
     while True:
         left = mean(t)
         value = np.exp(-t) - left
         # Below the first step the integrand falls with t.
-        found += value * (1 / (1 - np.exp(-STEP)) if t == STARTS_AT else 1)
-        if t > 1 and left < ENDS_AT:
-            return STEP * found + np.log(reach)
-        t *= np.exp(STEP)
+        found += value * (1 / (1 - np.exp(-INTEGRATION_STEP)) if t == INTEGRATION_START else 1)
+        if t > 1 and left < INTEGRATION_END:
+            return INTEGRATION_STEP * found + np.log(reach)
+        t *= np.exp(INTEGRATION_STEP)
 
 
-def split_blocks(terms: Split, window: Window) -> Blocks:
+def split_blocks(terms: SeparableTerms, window: Window) -> Blocks:
     """The blocks of a window, each exact, in time that grows with the blocks."""
     total = terms.sums.blocks(window)
     return Blocks(
@@ -174,7 +174,7 @@ def split_blocks(terms: Split, window: Window) -> Blocks:
     )
 
 
-def largest_terms(terms: Split, window: Window) -> np.ndarray:
+def largest_terms(terms: SeparableTerms, window: Window) -> np.ndarray:
     """The largest term of each block, or where terms are weighed by their gap, a bound of it."""
     largest = terms.peaks.blocks(window)
     if terms.by_gap:

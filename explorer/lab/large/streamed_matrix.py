@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.lab.large.duplicate_negatives import Looking, same_text_of
+from lossprism.explorer.lab.large.duplicate_negatives import DuplicateSearch, same_text_of
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
-from lossprism.explorer.lab.large.term_matrix import Matrix
+from lossprism.explorer.lab.large.term_matrix import TermMatrix
 from lossprism.explorer.lab.large.tile_strips import Tiles
 from lossprism.explorer.lab.large.tile_survey import Progress, Survey, survey, tile_blocks
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
@@ -34,15 +34,15 @@ class Streamed:
     # How many rows are nearer to their own column than to any other, where a row has its own.
     nearest: Callable[[Survey], int | None] | None = None
     # What each row looks for among texts, and what its negatives weigh.
-    looking: Callable[[Survey], Looking] | None = None
+    looking: Callable[[Survey], DuplicateSearch] | None = None
 
-    def surveyed(self, progress: Progress) -> Swept:
+    def surveyed(self, progress: Progress) -> StreamedMatrix:
         """Return this matrix with the findings of its survey."""
-        return Swept(self, survey(self.tiles, progress))
+        return StreamedMatrix(self, survey(self.tiles, progress))
 
 
 @dataclass(frozen=True, eq=False)
-class Swept(Matrix):
+class StreamedMatrix(TermMatrix):
     """A matrix that was streamed once, and what that found."""
 
     streamed: Streamed

@@ -7,11 +7,11 @@ import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
-from lossprism.explorer.lab.large.separable_terms import Split, split_blocks
+from lossprism.explorer.lab.large.separable_terms import SeparableTerms, split_blocks
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
 
-class Matrix(ABC):
+class TermMatrix(ABC):
     """Rows and columns are those of the loss's matrix of terms; their axes are named."""
 
     @property
@@ -75,10 +75,10 @@ class Matrix(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class OfSplit(Matrix):
+class SeparableMatrix(TermMatrix):
     """Terms that split into a part of the row and a part of the column."""
 
-    split: Split
+    split: SeparableTerms
 
     @property
     def row_pairs(self) -> range:

@@ -13,13 +13,13 @@ from typing import IO, overload
 import numpy as np
 
 # No byte of any text in UTF-8.
-END = b"\xff"
+TEXT_END = b"\xff"
 # Texts that are looked at together.
-STEP = 2**14
+TEXTS_AT_ONCE = 2**14
 UNWRITTEN_BYTES = 2**20  # that are kept in memory, to be written together
 
 
-class Texts(Sequence[str]):
+class TextBuffer(Sequence[str]):
     """Texts by number, to be appended to and read."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
@@ -33,7 +33,7 @@ class Texts(Sequence[str]):
 
     def append(self, text: str) -> None:
         encoded = text.encode()
-        stop = self._stops[-1] + len(encoded) + len(END)
+        stop = self._stops[-1] + len(encoded) + len(TEXT_END)
         self._waiting.append(encoded)
         self._stops.append(stop)
         if stop - self._written >= UNWRITTEN_BYTES:
@@ -43,7 +43,7 @@ class Texts(Sequence[str]):
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it ends with its texts
         self._file.seek(0, os.SEEK_END)
-        self._file.write(END.join([*self._waiting, b""]))
+        self._file.write(TEXT_END.join([*self._waiting, b""]))
         self._waiting.clear()
         self._written = self._stops[-1]
 
@@ -51,12 +51,12 @@ class Texts(Sequence[str]):
         """Return the texts from one place to another, with END between them."""
         with self._lock:
             if self._file is None:
-                return END.join(self._waiting[start:stop])
+                return TEXT_END.join(self._waiting[start:stop])
             if self._waiting:
                 self._write()
             at = self._stops[start]
             self._file.seek(at)
-            return self._file.read(self._stops[stop] - len(END) - at)
+            return self._file.read(self._stops[stop] - len(TEXT_END) - at)
 
     @property
     def nbytes(self) -> int:
@@ -93,18 +93,18 @@ class Texts(Sequence[str]):
     def _chunks(self) -> Iterator[tuple[slice, str, str]]:
         """Yield some texts at a time: their slice, all of them in one, and the separator between
         them."""
-        for start in range(0, len(self), STEP):
-            stop = min(start + STEP, len(self))
+        for start in range(0, len(self), TEXTS_AT_ONCE):
+            stop = min(start + TEXTS_AT_ONCE, len(self))
             part = self._part(start, stop)
             if b"\0" in part:
                 yield slice(start, stop), part.decode(errors="surrogateescape"), "\udcff"
             else:  # several times as fast where all of it is ASCII
-                yield slice(start, stop), part.replace(END, b"\0").decode(), "\0"
+                yield slice(start, stop), part.replace(TEXT_END, b"\0").decode(), "\0"
 
 
 def holding(texts: Sequence[str], searched: str) -> np.ndarray:
     """Mask of the texts that contain `searched`, whatever the case."""
-    if isinstance(texts, Texts):
+    if isinstance(texts, TextBuffer):
         return texts.holding(searched)
     searched = searched.casefold()
     return np.fromiter((searched in text.casefold() for text in texts), bool, count=len(texts))

@@ -24,7 +24,7 @@ from lossprism.losses.kernels.cell_terms import logistic_terms
 TILE_CELLS = 2**18
 ACCELERATOR_CELLS = 2**24
 # So far below another number that its exponential beside the other's is 0 in any precision.
-NEVER = -1e4
+ABSENT_LOGARITHM = -1e4
 
 
 # The logarithms that normalise the weights of each row and of each column.
@@ -102,7 +102,7 @@ class _Bands(NamedTuple):
         """The numbers of a tile [c, r], whose bands are `wide` columns each, the last one less."""
         banded = _banded(numbers, wide, -torch.inf)
         largest = banded.amax(dim=1)
-        below = (banded - _finite(largest)[:, None]).clamp_min_(NEVER)
+        below = (banded - _finite(largest)[:, None]).clamp_min_(ABSENT_LOGARITHM)
         powers = below.exp()
         return cls(largest, powers.sum(dim=1), below.mul_(powers).sum(dim=1))
 

@@ -18,7 +18,7 @@ from lossprism.losses.geometry import unit
 
 MAX_POINTS, MAX_STEPS, MAX_MOVES = 64, 400, 24
 CHECK_EVERY = 20  # steps between looks whether anybody still waits
-TENTHS = 10  # of a degree: the unit of a move's angles
+ANGLE_UNITS_PER_DEGREE = 10  # of a degree: the unit of a move's angles
 # For waiting one's turn: measured at 64 points, 0.9 s for 200 steps of the slowest losses.
 SECONDS_PER_STEP = 0.005
 
@@ -35,10 +35,10 @@ class Move:
 
     def place(self, dimension: int) -> list[float]:
         """Return the place that the point is put to, [D]."""
-        around = math.radians(self.azimuth / TENTHS)
+        around = math.radians(self.azimuth / ANGLE_UNITS_PER_DEGREE)
         if dimension == 2:
             return [math.cos(around), math.sin(around)]
-        down = math.radians(self.polar / TENTHS)
+        down = math.radians(self.polar / ANGLE_UNITS_PER_DEGREE)
         level = math.sin(down)
         return [level * math.cos(around), level * math.sin(around), math.cos(down)]
 

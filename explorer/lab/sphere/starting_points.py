@@ -16,7 +16,7 @@ from lossprism.explorer.sources.pairs import Pairs
 
 KINDS = ("classes", "random", "sentences")
 MIN_POINTS = 6
-FEWEST_SENTENCES = 3
+MIN_SENTENCES = 3
 MAX_PAIRS = 4 * MAX_POINTS  # of sentences, some of which may stand in many
 RANGES = {
     "dimension": (2, 3),
@@ -138,8 +138,8 @@ def _of_sentences(start: Start) -> Placed:
     if batch.orthogonal:  # made of scores: there is no encoder
         raise Problem("no_vectors")
     pairs = batch.pairs
-    if len(pairs.sentences) < FEWEST_SENTENCES:
-        raise Problem("sphere_few", least=FEWEST_SENTENCES)
+    if len(pairs.sentences) < MIN_SENTENCES:
+        raise Problem("sphere_few", least=MIN_SENTENCES)
     seen = np.maximum.accumulate(np.stack([batch.first.cpu(), batch.second.cpu()]).max(axis=0))
     within = np.flatnonzero(seen[:MAX_PAIRS] < MAX_POINTS)
     rows = batch.needed_vectors.cpu().numpy()[: int(seen[within[-1]]) + 1]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from lossprism.explorer.lab.training.run_control import Runs
 
 # The signals that end a command from outside; Windows has no SIGHUP.
-ENDING = ("SIGTERM", "SIGHUP")
+TERMINATING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 @contextlib.contextmanager
-def ended_with_us(runs: Runs) -> Iterator[list[str]]:
+def runs_ended_with_command(runs: Runs) -> Iterator[list[str]]:
     """Yield a list for the names of runs. Each has a process that outlives this one: when the
     command is terminated, or its terminal closed, those of these runs are ended."""
 
@@ -19,7 +19,7 @@ def ended_with_us(runs: Runs) -> Iterator[list[str]]:
         raise SystemExit(128 + number)  # the shell's convention
 
     names: list[str] = []
-    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    signals = [getattr(signal, name) for name in TERMINATING_SIGNALS if hasattr(signal, name)]
     before = {number: signal.signal(number, leave) for number in signals}
     try:
         yield names

@@ -199,7 +199,7 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
     from lossprism.explorer.lab.training import run_downloads
-    from lossprism.explorer.lab.training.command_termination import ended_with_us
+    from lossprism.explorer.lab.training.command_termination import runs_ended_with_command
     from lossprism.explorer.lab.training.pair_sources import columns_read
     from lossprism.explorer.lab.training.run_control import Runs
 
@@ -209,7 +209,7 @@ def train(chosen: argparse.Namespace) -> int:
         runs = Runs(chosen.runs, chosen.device)
         plan = _plan(chosen, chosen.loss, chosen.seed)
         _print_notes(columns_read(plan.data))
-        with ended_with_us(runs) as names:
+        with runs_ended_with_command(runs) as names:
             names.append(name := runs.start(plan))
             status = _watch(runs, name)
         _print_figures(runs.folder(name), status)
@@ -277,7 +277,7 @@ def _ended_runs(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 def _train_all(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from lossprism.explorer.lab.training import run_comparison as comparing
-    from lossprism.explorer.lab.training.command_termination import ended_with_us
+    from lossprism.explorer.lab.training.command_termination import runs_ended_with_command
     from lossprism.explorer.lab.training.pair_sources import columns_read
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
@@ -287,7 +287,7 @@ def _train_all(runs: Runs, chosen: argparse.Namespace) -> list[str]:
         )
     plans = [_plan(chosen, loss, seed) for loss in chosen.loss for seed in chosen.seeds]
     _print_notes(columns_read(plans[0].data))
-    with ended_with_us(runs) as names:
+    with runs_ended_with_command(runs) as names:
         names += comparing.start_all(runs, plans)
         for name in names:
             _watch(runs, name)
@@ -416,9 +416,9 @@ def _title(figure: str) -> str:
 
 def _figure(value: float | None) -> str:
     """Format a figure with as many digits as the sentences have."""
-    from lossprism.explorer.lab.training.run_comparison import LEAST_PLACES
+    from lossprism.explorer.lab.training.run_comparison import MIN_DECIMALS
 
-    return fixed(value, LEAST_PLACES)
+    return fixed(value, MIN_DECIMALS)
 
 
 def _table(comparison: Comparison) -> str:

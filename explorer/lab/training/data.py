@@ -10,7 +10,7 @@ from lossprism.explorer.core.scenario import Data
 from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.lab.training.data_augmentation import augmented
 from lossprism.explorer.lab.training.pair_sources import (
-    DRAW,
+    DRAW_SEED,
     held_out_of,
     pairs_of,
     reworded,
@@ -32,7 +32,7 @@ from lossprism.explorer.sources.reading_notes import ReadingNote
 from lossprism.losses.labels import LabelRules, label_rules
 
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
-LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
+MIN_TRAINING_PAIRS, MIN_HELD_OUT_PAIRS = 4, 4
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,14 @@ def read(plan: TrainingPlan) -> Corpus:
     pairs = origin.pairs
     if data.held_out_file:
         train, held_out = _on_one_scale(pairs, held_out_of(data).pairs)
-        if len(held_out) < LEAST_HELD_OUT:
-            raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
+        if len(held_out) < MIN_HELD_OUT_PAIRS:
+            raise Problem("training_too_few", count=len(held_out), least=MIN_HELD_OUT_PAIRS)
     else:
-        train, held_out = split(rows_of(pairs), data.held_out_share, DRAW)
+        train, held_out = split(rows_of(pairs), data.held_out_share, DRAW_SEED)
     shared = len(sentences_of(train) & sentences_of(held_out))
     added = reworded(data, sentences_of(held_out))
     train += added if pairs.labelled else [(*p[:2], train[0][2], p[3]) for p in added]
-    train += augmented(train, data.augment, DRAW)
+    train += augmented(train, data.augment, DRAW_SEED)
     return Corpus(
         tuple(pair[:3] for pair in train),
         tuple(pair[:3] for pair in held_out),
@@ -144,17 +144,17 @@ def split(pairs: Sequence[AnyPair], share: float, seed: int) -> tuple[list[AnyPa
 
     Pairs linked by sentences stay together; groups are held out in random order as they fit.
     """
-    if len(pairs) < LEAST_TRAIN + LEAST_HELD_OUT:
-        least = LEAST_TRAIN + LEAST_HELD_OUT
+    if len(pairs) < MIN_TRAINING_PAIRS + MIN_HELD_OUT_PAIRS:
+        least = MIN_TRAINING_PAIRS + MIN_HELD_OUT_PAIRS
         raise Problem("training_too_few", count=len(pairs), least=least)
     groups = _groups(pairs)
     random.Random(seed).shuffle(groups)
-    target = max(round(share * len(pairs)), LEAST_HELD_OUT)
+    target = max(round(share * len(pairs)), MIN_HELD_OUT_PAIRS)
     held_out: set[int] = set()
     for group in groups:
         if len(held_out) + len(group) <= target:
             held_out.update(group)
-    if len(held_out) < LEAST_HELD_OUT or len(pairs) - len(held_out) < LEAST_TRAIN:
+    if len(held_out) < MIN_HELD_OUT_PAIRS or len(pairs) - len(held_out) < MIN_TRAINING_PAIRS:
         largest = max(map(len, groups))
         if largest == len(pairs):  # no share would do
             raise Problem("training_all_joined", count=len(pairs))

@@ -8,7 +8,7 @@ from typing import cast
 from lossprism.explorer.lab.training.trainer_inputs import AnyPair, by_first
 
 # What a word cut-off leaves out, and the shortest sentence it touches.
-CUT_SHARE, SHORTEST = 0.15, 4
+CUT_SHARE, MIN_WORDS = 0.15, 4
 _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
 
 
@@ -35,7 +35,7 @@ def augmented(pairs: Sequence[AnyPair], kinds: Sequence[str], seed: int) -> list
 def cut_off(sentence: str, draw: random.Random) -> str:
     """The sentence without some of its words (characters, where it has no spaces)."""
     words, between = _words(sentence)
-    if len(words) < SHORTEST:
+    if len(words) < MIN_WORDS:
         return sentence
     count = max(round(CUT_SHARE * len(words)), 1)
     gone = set(draw.sample(range(len(words)), count))
@@ -47,7 +47,7 @@ def reordered(sentence: str, draw: random.Random) -> str:
     clauses = [clause.strip() for clause in _CLAUSES.findall(sentence)]
     words, between = _words(sentence)
     if len(clauses) < 2:
-        if len(words) < SHORTEST:
+        if len(words) < MIN_WORDS:
             return sentence
         middle = draw.randrange(1, len(words))
         return between.join([*words[middle:], *words[:middle]])

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lossprism.explorer.core.rank_correlation import TIE_LIMIT, mid_ranks, rank_correlation
 from lossprism.explorer.lab.training.data import Pair
-from lossprism.explorer.lab.training.pair_sources import DRAW
+from lossprism.explorer.lab.training.pair_sources import DRAW_SEED
 from lossprism.explorer.lab.training.run_json_types import LiveHistogram
 from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_LIVE, MAX_PROBE, MAX_BANDS, BINS = 128, 64, 6, 40
 # Rows of a similarity matrix that are computed together.
-AT_ONCE = 2**10
+TEXTS_AT_ONCE = 2**10
 
 
 @contextmanager
@@ -106,7 +106,9 @@ class HeldOut:
         unit = _normed(torch.as_tensor(vectors))
         seconds = unit[self.second.unique()].T
         # The matrix of all held-out sentences may exceed the memory.
-        ends = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]
+        ends = [
+            (part @ seconds).aminmax() for part in unit[self.first.unique()].split(TEXTS_AT_ONCE)
+        ]
         return min(float(one.min) for one in ends), max(float(one.max) for one in ends)
 
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
@@ -210,7 +212,7 @@ def own_places(
     texts = sentences or range(len(vectors))
     column = {texts[sentence]: at for at, sentence in enumerate(keys.tolist())}
     ranks = []
-    for rows in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
+    for rows in torch.arange(len(first)).split(max(CELLS_AT_ONCE // len(keys), 1)):
         cosines = vectors[first[rows]] @ vectors[keys].T
         own = cosines.gather(1, key[rows, None])
         is_excluded = torch.zeros_like(cosines, dtype=torch.bool)
@@ -224,7 +226,7 @@ def own_places(
 # Ranks that count in the mean reciprocal rank.
 MAX_PLACES = 10
 # Cosines that are computed together.
-CELLS = 2**24
+CELLS_AT_ONCE = 2**24
 
 
 def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
@@ -330,7 +332,7 @@ def live_sample(
     candidate that is also a first sentence, since that text has two vectors.
     """
     groups = by_first(pairs)
-    random.Random(DRAW).shuffle(groups)
+    random.Random(DRAW_SEED).shuffle(groups)
     kept = _within(groups, MAX_LIVE)
     if in_lists:
         queries = set() if sides_alike else {first for first, *_ in pairs}

@@ -28,7 +28,7 @@ from lossprism.version import VERSION
 # What makes markup, a formula or a link of a text, in Markdown as GitHub and the hub read it.
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~:@&$^]|(?<=www)\.", re.IGNORECASE)
 EXAMPLE_LETTERS = 1000
-PLACES = 4
+DECIMALS = 4
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 
 
@@ -97,7 +97,7 @@ def section(
     rows += [
         (
             f"Held-out {SPELLED_OUT.get(name) or name.replace('_at_', '@')}",
-            f"{fixed(getattr(before, name), PLACES)} → {fixed(getattr(after, name), PLACES)}",
+            f"{fixed(getattr(before, name), DECIMALS)} → {fixed(getattr(after, name), DECIMALS)}",
         )
         for name in ALL_FIGURES
         if getattr(after, name) is not None
@@ -105,7 +105,7 @@ def section(
     rows += [
         (
             f"Held-out {title}",
-            f"{fixed(before.of_lists(name), PLACES)} → {fixed(after.of_lists(name), PLACES)}",
+            f"{fixed(before.of_lists(name), DECIMALS)} → {fixed(after.of_lists(name), DECIMALS)}",
         )
         for name, title in ranking_metrics.TITLES.items()
         if after.of_lists(name) is not None

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 
 from lossprism.explorer.lab.training import quota
-from lossprism.explorer.lab.training.data import LEAST_HELD_OUT
+from lossprism.explorer.lab.training.data import MIN_HELD_OUT_PAIRS
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured_at
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_random_state
-from lossprism.explorer.lab.training.pair_sources import DRAW
+from lossprism.explorer.lab.training.pair_sources import DRAW_SEED
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
@@ -74,11 +74,11 @@ def read(
     columns, too few pairs, or a single label.
     """
     table = pairs_from_tables.read_file(
-        file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW, encoding=encoding
+        file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW_SEED, encoding=encoding
     )
     pairs = table.pairs
-    if len(pairs) < LEAST_HELD_OUT:
-        raise Problem("unseen_few", name=name, count=len(pairs), least=LEAST_HELD_OUT)
+    if len(pairs) < MIN_HELD_OUT_PAIRS:
+        raise Problem("unseen_few", name=name, count=len(pairs), least=MIN_HELD_OUT_PAIRS)
     if pairs.labelled and len(set(pairs.labels)) < 2:
         raise Problem("unseen_one_label", name=name, label=display_number(pairs.labels[0]))
     rows = tuple(zip(pairs.first, pairs.second, pairs.labels, strict=True))

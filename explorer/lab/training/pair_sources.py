@@ -19,10 +19,10 @@ from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 
 # What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
 # same for every run on it: the seed of a run moves its order and its first weights.
-DRAW = 0
+DRAW_SEED = 0
 
 
-class Origin(NamedTuple):
+class LoadedPairs(NamedTuple):
     """Pairs with the number of unusable rows, whether they are triplets, whether there are columns
     of a guide's vectors, and the roles of the columns."""
 
@@ -33,7 +33,7 @@ class Origin(NamedTuple):
     notes: tuple[ReadingNote, ...] = ()
 
 
-def pairs_of(data: TrainingData) -> Origin:
+def pairs_of(data: TrainingData) -> LoadedPairs:
     """Read the pairs of a plan's data from its source.
 
     Raises:
@@ -42,12 +42,12 @@ def pairs_of(data: TrainingData) -> Origin:
     if data.source == "example":
         if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
             raise Problem("training_no_words", name=data.example)
-        return Origin(textbook.load_example(data.example))
+        return LoadedPairs(textbook.load_example(data.example))
     if data.source == "hub":
         return _from_hub(data)
     if data.source == "rows":
         lines = _json_lines(data.rows).encode("ascii")
-        table = pairs_from_tables.read_table(lines, "rows.jsonl", most=data.most, seed=DRAW)
+        table = pairs_from_tables.read_table(lines, "rows.jsonl", most=data.most, seed=DRAW_SEED)
         origin = _origin_of(table)
         return origin._replace(
             pairs=taught(table.pairs, data.teacher) if data.teacher else table.pairs,
@@ -57,21 +57,23 @@ def pairs_of(data: TrainingData) -> Origin:
     return _from_file(data, data.file, data.name)
 
 
-def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
+def _from_file(data: TrainingData, path: str | Path, name: str) -> LoadedPairs:
     """The pairs of a file; of texts with classes, pairs of the same class."""
     columns = dict(data.columns) or None
     content, name = pairs_from_tables.file_content(path, name)
     how = {"columns": columns, "encoding": data.encoding}
 
-    def pairs() -> Origin:
+    def pairs() -> LoadedPairs:
         return _origin_of(
-            pairs_from_tables.read_table(content, name, most=data.most, seed=DRAW, **how)
+            pairs_from_tables.read_table(content, name, most=data.most, seed=DRAW_SEED, **how)
         )
 
-    def classes() -> Origin:
+    def classes() -> LoadedPairs:
         table = read_classes(content, name, lambda *_: None, **how)
-        pairs = pairs_from_tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
-        return Origin(pairs.pairs, table.skipped, notes=reading_notes(table.used))
+        pairs = pairs_from_tables.read_table(
+            paired(table), "pairs.tsv", most=data.most, seed=DRAW_SEED
+        )
+        return LoadedPairs(pairs.pairs, table.skipped, notes=reading_notes(table.used))
 
     return pairs_or_classes(content, columns, pairs, classes)
 
@@ -87,12 +89,12 @@ def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
     return notes
 
 
-def _origin_of(table: pairs_from_tables.Table) -> Origin:
+def _origin_of(table: pairs_from_tables.Table) -> LoadedPairs:
     if not table.pairs:
         raise Problem("no_pairs")
     of_triplets = "anchor" in table.chosen
     notes = reading_notes(table)
-    return Origin(table.pairs, table.left_out, of_triplets, table.brings_guide, notes)
+    return LoadedPairs(table.pairs, table.left_out, of_triplets, table.brings_guide, notes)
 
 
 def _json_lines(rows: Sequence[Sequence[str]]) -> str:
@@ -100,7 +102,7 @@ def _json_lines(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(json.dumps(row) for row in named)
 
 
-def _from_hub(data: TrainingData) -> Origin:
+def _from_hub(data: TrainingData) -> LoadedPairs:
     """Read a dataset of the hub, as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
 
@@ -112,7 +114,7 @@ def _from_hub(data: TrainingData) -> Origin:
         prepared = folder and str(folder / hub_cache_pruning.PREPARED)
         rows = load_dataset(repo, subset, split=data.split, token=hub_token(), cache_dir=prepared)
     if len(rows) > data.most:
-        rows = rows.shuffle(seed=DRAW).select(range(data.most))
+        rows = rows.shuffle(seed=DRAW_SEED).select(range(data.most))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hub.jsonl"
         rows.to_json(path, force_ascii=False)
@@ -130,7 +132,7 @@ def held_out_of(data: TrainingData) -> pairs_from_tables.Table:
                 data.held_out_name,
                 columns=columns,
                 most=data.most,
-                seed=DRAW,
+                seed=DRAW_SEED,
                 encoding=encoding,
             )
         except Problem as problem:
@@ -156,7 +158,7 @@ def reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
     for column in data.alternatives:
         columns = {**known, role: column}
         table = pairs_from_tables.read_file(
-            place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
+            place, name, columns=columns, most=data.most, seed=DRAW_SEED, encoding=encoding
         )
         # A held-out pair in its other wording still has its second sentence.
         added += [pair for pair in rows_of(table.pairs) if pair[0] not in held_out | {pair[1]}]

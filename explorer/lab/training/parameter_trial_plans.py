@@ -9,7 +9,7 @@ from lossprism.explorer.core.parameter_values import chosen_numeric, numeric_par
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Rules, Scenario
 from lossprism.explorer.lab.training.data import data_of_scenario
-from lossprism.explorer.lab.training.pair_sources import DRAW
+from lossprism.explorer.lab.training.pair_sources import DRAW_SEED
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_difference_verdict import LEAST_SEEDS
 from lossprism.explorer.sources.pairs import Pairs
@@ -22,8 +22,8 @@ STEPS, BATCH = 60, 16
 # Of a file with more pairs a sample: the steps see half as many.
 MAX_PAIRS = 2_000
 # Of fewer values none does better than another.
-LEAST_VALUES = 2
-LEAST_RUNS = LEAST_VALUES * LEAST_SEEDS
+MIN_VALUES = 2
+MIN_RUNS = MIN_VALUES * LEAST_SEEDS
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _sample(pairs: Pairs) -> Pairs:
     """Return these pairs, or MAX_PAIRS of more at random."""
     if len(pairs) <= MAX_PAIRS:
         return pairs
-    return pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), MAX_PAIRS)))
+    return pairs.at(sorted(random.Random(DRAW_SEED).sample(range(len(pairs)), MAX_PAIRS)))
 
 
 def _offer(
@@ -158,7 +158,7 @@ def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
 def fitting(values: Sequence[float], now: float, count: int) -> tuple[float, ...]:
     """Pick at most `count` of the ascending values: the present one, and those farthest from it and
     from one another; none if fewer than LEAST_VALUES."""
-    if count < LEAST_VALUES:
+    if count < MIN_VALUES:
         return ()
     chosen = {min(range(len(values)), key=lambda place: abs(values[place] - now))}
     while len(chosen) < min(count, len(values)):

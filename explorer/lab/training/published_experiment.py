@@ -13,7 +13,7 @@ CITATION = "Su 2022, spaces.ac.cn/archives/9341"
 DATA_SETS = ("ATEC", "BQ", "LCQMC", "PAWSX")
 
 # Spearman's rank correlation and accuracy on the test sets, in percent, as the source prints them.
-FIGURES: dict[str, dict[tuple[str, str], tuple[float, ...]]] = {
+PRINTED_FIGURES: dict[str, dict[tuple[str, str], tuple[float, ...]]] = {
     "spearman": {
         ("BERT", "CE"): (48.01, 71.96, 78.53, 68.59),
         ("BERT", "CoSENT"): (48.09, 72.25, 78.70, 69.34),
@@ -28,7 +28,7 @@ FIGURES: dict[str, dict[tuple[str, str], tuple[float, ...]]] = {
     },
 }
 # The averages that the source prints in its last column.
-AVERAGES: dict[str, dict[tuple[str, str], float]] = {
+PRINTED_AVERAGES: dict[str, dict[tuple[str, str], float]] = {
     "spearman": {
         ("BERT", "CE"): 66.77,
         ("BERT", "CoSENT"): 67.10,

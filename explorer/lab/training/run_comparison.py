@@ -31,7 +31,11 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
     judged,
 )
 from lossprism.explorer.lab.training.run_json_types import Summary
-from lossprism.explorer.lab.training.setting_effect_on_comparison import Tried, on_settings, tried
+from lossprism.explorer.lab.training.setting_effect_on_comparison import (
+    TriedSetting,
+    on_settings,
+    tried_setting,
+)
 from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
@@ -39,7 +43,7 @@ from lossprism.explorer.runtime.number_format import fixed, signed, whole_percen
 from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
 
 # Digits after the point of a figure, and of a difference.
-LEAST_PLACES, MAX_PLACES = 3, 6
+MIN_DECIMALS, MAX_DECIMALS = 3, 6
 
 
 @dataclass(frozen=True)
@@ -337,10 +341,10 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
 
 def _tried(
     having: Sequence[tuple[_Group, dict[int, Measured]]], order: Sequence[int]
-) -> list[Tried]:
+) -> list[TriedSetting]:
     """Return the settings that the groups tried, the best first."""
     means = [np.mean([one.value for one in measured.values()]) for _, measured in having]
-    return [tried(having[place][0].plan, float(means[place])) for place in order]
+    return [tried_setting(having[place][0].plan, float(means[place])) for place in order]
 
 
 def held_out_pairs(count: int | None) -> Word:
@@ -391,7 +395,7 @@ def on_gain(measured: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Rem
         return Remark("run_no_order", {"pairs": pairs})
     key = "run_rose" if measured.low > 0 else "run_fell" if measured.high < 0 else "run_chance"
     ends = {"before": measured.before, "after": measured.after}
-    values: dict[str, Value] = {name: fixed(end, LEAST_PLACES) for name, end in ends.items()}
+    values: dict[str, Value] = {name: fixed(end, MIN_DECIMALS) for name, end in ends.items()}
     values |= {"figure": figure_word(figure), "pairs": pairs}
     if measured.is_blank:
         return Remark("run_unmoved", values)
@@ -427,7 +431,7 @@ def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
             one != 0 or end == 0 for one, end in zip(shown, ends.values(), strict=True)
         )
 
-    places = next(filter(report, range(LEAST_PLACES, MAX_PLACES + 1)), LEAST_PLACES)
+    places = next(filter(report, range(MIN_DECIMALS, MAX_DECIMALS + 1)), MIN_DECIMALS)
     return {name: signed(end, places) for name, end in ends.items()}
 
 

@@ -54,11 +54,11 @@ from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.encoders import check_download
 from lossprism.version import VERSION
 
-HOME = Path(__file__).resolve().parents[3]
+PACKAGE_FOLDER = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
-TOKEN = "~"
+TOKEN_SEPARATOR = "~"
 WORKER = "lossprism.explorer.lab.training.worker"
-LETTERS = 40  # of a loss's name in that of its run
+MAX_NAME_LETTERS = 40  # of a loss's name in that of its run
 # At step 0, and on all held-out pairs before and after.
 MORE_EVALUATIONS = 3
 
@@ -141,7 +141,9 @@ class Runs:
 
     def _new_folder(self, plan: TrainingPlan) -> Path:
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        loss = re.sub(r"\W+", "-", plan.loss).strip("-")[:LETTERS]  # a sum has signs in its name
+        loss = re.sub(r"\W+", "-", plan.loss).strip("-")[
+            :MAX_NAME_LETTERS
+        ]  # a sum has signs in its name
         path = self.root / f"{stamp}-{loss}-{secrets.token_hex(6)}"
         try:
             path.mkdir(parents=True)
@@ -155,7 +157,7 @@ class Runs:
             process.poll()  # a process that ended is a zombie until it is polled
         run.send_command("")
         command = [sys.executable, "-m", WORKER, str(run.path), *options]
-        paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
+        paths = [str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         environment |= device.one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
@@ -219,7 +221,7 @@ class Runs:
         with _acting:
             if not run.token:
                 run.write("owner.json", RunOwner(run.owner, secrets.token_hex(16)))
-        return f"{run.name}{TOKEN}{run.token}"
+        return f"{run.name}{TOKEN_SEPARATOR}{run.token}"
 
     def unshare(self, name: str) -> None:
         """Revoke the link of a run and its packed downloads; sharing again creates a new link."""
@@ -365,7 +367,7 @@ class Runs:
 
     def _run(self, name: object) -> RunFolder:
         """Return the run of this name, if the visitor may read it."""
-        plain, _, token = str(name).partition(TOKEN)
+        plain, _, token = str(name).partition(TOKEN_SEPARATOR)
         run = RunFolder.named(self.root, plain)
         sent, known = (one.encode("utf-8", "replace") for one in (token, run.token))
         shared = bool(known) and secrets.compare_digest(sent, known)

@@ -40,7 +40,7 @@ Reader = Callable[[Any], Any]
 Kind = TypeVar("Kind")
 
 
-class Misfit(ValueError):
+class InvalidEntry(ValueError):
     """A value that is not of its type."""
 
 
@@ -78,7 +78,7 @@ def _dataclass(kind: type) -> Reader:
         try:
             return kind(**known)
         except TypeError:  # an entry is missing
-            raise Misfit from None
+            raise InvalidEntry from None
 
     return read
 
@@ -97,9 +97,9 @@ def _one_of(readers: Sequence[Reader]) -> Reader:
         for one in readers:
             try:
                 return one(value)
-            except Misfit:
+            except InvalidEntry:
                 continue
-        raise Misfit
+        raise InvalidEntry
 
     return read
 
@@ -108,14 +108,14 @@ def _tuple(readers: Sequence[Reader]) -> Reader:
     def read(value: object) -> tuple:
         entries = _of_type(list, value)
         if len(entries) != len(readers):
-            raise Misfit
+            raise InvalidEntry
         return tuple(own(one) for own, one in zip(readers, entries, strict=True))
 
     return read
 
 
 def _misfit() -> Any:
-    raise Misfit
+    raise InvalidEntry
 
 
 def _of_type(kind: type, value: Any) -> Any:
@@ -140,7 +140,7 @@ def _score(value: Any) -> float:
 def _problem(value: Any) -> Problem:
     entries = _of_type(dict, value)
     if type(entries.get("key")) is not str or type(entries.get("values")) is not dict:
-        raise Misfit
+        raise InvalidEntry
     return Problem.from_json(entries)
 
 

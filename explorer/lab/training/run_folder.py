@@ -32,7 +32,7 @@ import psutil
 from lossprism.explorer.lab.training.process_identity import is_running, start_of
 from lossprism.explorer.lab.training.run_file_reader import (
     LIVE,
-    Misfit,
+    InvalidEntry,
     is_row,
     read_as,
     read_object,
@@ -177,7 +177,7 @@ class RunFolder:
     def _read_as(self, name: str, kind: type[Contents]) -> Contents:
         try:
             return read_as(kind, self.read(name))
-        except Misfit:
+        except InvalidEntry:
             raise self.damaged(name) from None
 
     def _read_if_there(self, name: str, kind: type[Contents]) -> Contents | None:

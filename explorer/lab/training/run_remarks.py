@@ -19,7 +19,7 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.sources.cells import shortened
 
 # A mean cosine that moved by less than this is no news.
-MOVED = 0.1
+MIN_COSINE_CHANGE = 0.1
 # Fewer steps than these show no trend.
 MIN_STEPS = 20
 SENTENCE_LETTERS = 60  # that a remark quotes
@@ -123,7 +123,7 @@ def on_space(before: np.ndarray, after: np.ndarray) -> list[Remark]:
     if len(before) < MIN_SENTENCES:
         return []
     first, last = (_mean_cosine(side) for side in (before, after))
-    if abs(last - first) < MOVED:
+    if abs(last - first) < MIN_COSINE_CHANGE:
         return []
     key = "run_closer" if last > first else "run_apart"
     values: dict[str, Value] = {"before": short(first), "after": short(last), "count": len(before)}

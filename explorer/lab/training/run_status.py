@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.run_file_reader import Misfit, read_as
+from lossprism.explorer.lab.training.run_file_reader import InvalidEntry, read_as
 from lossprism.explorer.lab.training.run_folder import MIN_FREE_BYTES, RunFolder
 from lossprism.explorer.lab.training.run_json_types import (
     Loading,
@@ -67,7 +67,7 @@ def recorded_plan(run: RunFolder, stored: dict) -> RecordedPlan:
     try:
         data = {**usual["data"], **read_as(dict[str, object], data)}
         plan = read_as(RecordedPlan, {**usual, **stored, "data": data})
-    except Misfit:
+    except InvalidEntry:
         raise run.damaged("config.json") from None
     if deployment_policy().reads_local_paths:
         return plan

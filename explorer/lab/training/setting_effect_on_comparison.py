@@ -11,11 +11,11 @@ from lossprism.explorer.runtime.number_format import display_number, fixed, whol
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.losses import Parameter
 
-PLACES = 3
+DECIMALS = 3
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedSetting:
     """A loss at one `value` of its setting, with its figure, of which more is better. `usual` is
     the value of its convention; both are None for a loss without a setting. `others` is the rest of
     the plan."""
@@ -38,7 +38,7 @@ class Tried:
         return f"{symbol} = {display_number(self.value)} ({self.loss})"
 
 
-def tried(plan: Json, figure: float) -> Tried:
+def tried_setting(plan: Json, figure: float) -> TriedSetting:
     """Return the setting that a plan, as JSON without its seed, tried."""
     read = TrainingPlan.from_run(plan)
     numbers = (one for one in read.spec.parameters if one.role and one.kind == "number")
@@ -47,7 +47,9 @@ def tried(plan: Json, figure: float) -> Tried:
     others = {key: one for key, one in plan.items() if key not in ("loss", "parameters")}
     others |= {name: one for name, one in settings.items() if not setting or name != setting.name}
     value, at_first = (_value(setting, which) for which in (settings, usual))
-    return Tried(read.loss, setting, value, at_first, figure, json.dumps(others, sort_keys=True))
+    return TriedSetting(
+        read.loss, setting, value, at_first, figure, json.dumps(others, sort_keys=True)
+    )
 
 
 def _value(setting: Parameter | None, settings: Mapping[str, object]) -> float | None:
@@ -55,7 +57,7 @@ def _value(setting: Parameter | None, settings: Mapping[str, object]) -> float |
     return float(value) if isinstance(value, int | float) else None
 
 
-def on_settings(trials: Sequence[Tried]) -> Iterator[Remark]:
+def on_settings(trials: Sequence[TriedSetting]) -> Iterator[Remark]:
     """Yield remarks on how much of the lead of the best loss, the first, over each other one its
     setting explains; or a remark that none was tuned."""
     best, *rest = trials
@@ -70,7 +72,7 @@ def on_settings(trials: Sequence[Tried]) -> Iterator[Remark]:
             )
 
 
-def _sweep(one: Tried, trials: Iterable[Tried]) -> list[Tried]:
+def _sweep(one: TriedSetting, trials: Iterable[TriedSetting]) -> list[TriedSetting]:
     """The same loss at all values of its setting, and nothing else changed; first the value nearest
     the usual one."""
     same = [each for each in trials if (each.loss, each.others) == (one.loss, one.others)]
@@ -78,7 +80,7 @@ def _sweep(one: Tried, trials: Iterable[Tried]) -> list[Tried]:
     return sorted(same, key=lambda each: abs((each.value or 0.0) - usual))
 
 
-def _share(one: Sequence[Tried], other: Sequence[Tried]) -> Iterator[Remark]:
+def _share(one: Sequence[TriedSetting], other: Sequence[TriedSetting]) -> Iterator[Remark]:
     """Remark on the lead of one loss at the usual values, and with each at its best."""
     if one[0].figure < other[0].figure:
         one, other = other, one
@@ -88,10 +90,10 @@ def _share(one: Sequence[Tried], other: Sequence[Tried]) -> Iterator[Remark]:
     tuned = max(each.figure for each in one) - max(each.figure for each in other)
     share = min(max((usual - tuned) / usual, 0.0), 1.0)
     values: dict = {"best": one[0].loss, "other": other[0].loss}
-    values |= {"setting": _spelled((one[0], other[0])), "difference": fixed(usual, PLACES)}
-    values |= {"tuned": fixed(tuned, PLACES), "share": whole_percent(share)}
+    values |= {"setting": _spelled((one[0], other[0])), "difference": fixed(usual, DECIMALS)}
+    values |= {"tuned": fixed(tuned, DECIMALS), "share": whole_percent(share)}
     yield Remark("verdict_setting", {**values, "count": len(one), "other_count": len(other)})
 
 
-def _spelled(both: Iterable[Tried]) -> str:
+def _spelled(both: Iterable[TriedSetting]) -> str:
     return ", ".join(filter(None, (one.spelled for one in both)))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Encoder = SentenceTransformer | CrossEncoder
 
 # In a checkpoint: the weights that move, by their names in the model.
-MOVING = "moving.safetensors"
+TRAINED_WEIGHTS_FILE = "moving.safetensors"
 
 
 def starting_model(
@@ -202,10 +202,10 @@ def keeping_adapters(kind: Any) -> Callable[..., Trainer]:
             Path(output_dir).mkdir(parents=True, exist_ok=True)
             weights = self.model.named_parameters()
             moving = {name: w.contiguous() for name, w in weights if w.requires_grad}
-            save_file(moving, Path(output_dir) / MOVING)
+            save_file(moving, Path(output_dir) / TRAINED_WEIGHTS_FILE)
 
         def _load_from_checkpoint(self, checkpoint_path: str) -> None:
-            moving = load_file(Path(checkpoint_path) / MOVING)
+            moving = load_file(Path(checkpoint_path) / TRAINED_WEIGHTS_FILE)
             if unknown := self.model.load_state_dict(moving, strict=False).unexpected_keys:
                 names = ", ".join(unknown)
                 raise ValueError(f"{checkpoint_path} holds {names}, which the model does not have")

@@ -30,9 +30,9 @@ from lossprism.explorer.sources.encoders.safe_model_loading import forget
 from lossprism.explorer.sources.pairs import distinct
 
 # Names the teacher of the scores beside the pairs, and its seconds.
-TAUGHT = "teacher.json"
+TEACHER_FILE = "teacher.json"
 # A row for each sentence of these pairs, in order of appearance.
-VECTORS = "teacher_vectors.npy"
+VECTORS_FILE = "teacher_vectors.npy"
 # Pairs that a trial has the teacher score, to estimate the time for all of them.
 TRIAL_PAIRS = 64
 REPORT_SECONDS = 0.5
@@ -46,7 +46,7 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
         Problem: about the teacher, where it cannot be used, or a hosted page has no more time.
         jobs.Cancelled: where the run is stopped meanwhile.
     """
-    if not plan.asks_teacher or (run.path / TAUGHT).exists():
+    if not plan.asks_teacher or (run.path / TEACHER_FILE).exists():
         return
     run.set_stage("loading", part="teacher", done=0, total=0)
     pairs = _pairs_needed(run, plan)
@@ -67,7 +67,7 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
         finally:
             forget()  # the training has the memory to itself
         took = {"seconds": time.monotonic() - began, "pairs": count, "of": len(pairs)}
-        run.write(TAUGHT, {"key": key, "scores": teacher.scores_pairs, **took})
+        run.write(TEACHER_FILE, {"key": key, "scores": teacher.scores_pairs, **took})
 
 
 def _pairs_needed(run: RunFolder, plan: TrainingPlan) -> list[Pair]:
@@ -97,18 +97,18 @@ def vectors_of(
     """
     if not plan.learns_vectors:
         return None
-    vectors = load_array(run.path / VECTORS)
+    vectors = load_array(run.path / VECTORS_FILE)
     sentences = _sentences(_pairs_needed(run, plan))
     if vectors is None or len(vectors) != len(sentences):
-        raise Problem("training_damaged", name=run.name, file=VECTORS)
+        raise Problem("training_damaged", name=run.name, file=VECTORS_FILE)
     place, rows = {text: row for row, text in enumerate(sentences)}, torch.from_numpy(vectors)
     return lambda texts: rows[[place[text] for text in texts]]
 
 
 def teacher_scores_pairs(run: RunFolder, plan: TrainingPlan) -> bool:
     """True if the teacher of a plan is a cross-encoder: as the run found it, or as it is."""
-    if (run.path / TAUGHT).exists():
-        return run.read(TAUGHT)["scores"]
+    if (run.path / TEACHER_FILE).exists():
+        return run.read(TEACHER_FILE)["scores"]
     return locate(plan.teacher_model).scores_pairs
 
 
@@ -121,9 +121,9 @@ def taught_pairs(plan: TrainingPlan, material: Material) -> int:
 
 def seconds_left_out(run: RunFolder) -> float:
     """Seconds that the teacher of a run takes for all pairs beyond those of a trial."""
-    if not (run.path / TAUGHT).exists():
+    if not (run.path / TEACHER_FILE).exists():
         return 0.0
-    record = run.read(TAUGHT)
+    record = run.read(TEACHER_FILE)
     return record["seconds"] * (record["of"] / max(record["pairs"], 1) - 1)
 
 
@@ -131,7 +131,10 @@ def _copied(run: RunFolder, key: str) -> bool:
     """Copy the teacher's answers from another run that has them; False if none has."""
     for other in all_runs(run.path.parent):
         try:
-            if not (other.path / TAUGHT).exists() or other.read(TAUGHT).get("key") != key:
+            if (
+                not (other.path / TEACHER_FILE).exists()
+                or other.read(TEACHER_FILE).get("key") != key
+            ):
                 continue
             both = [other.read_scored(name) for name in ("train.jsonl", "held_out.jsonl")]
             mine = [run.read_pairs(name) for name in ("train.jsonl", "held_out.jsonl")]
@@ -139,9 +142,9 @@ def _copied(run: RunFolder, key: str) -> bool:
                 continue
             for name, (pairs, scores) in zip(("train.jsonl", "held_out.jsonl"), both, strict=True):
                 run.write_pairs(name, pairs, scores)
-            if (other.path / VECTORS).exists():
-                shutil.copyfile(other.path / VECTORS, run.path / VECTORS)
-            run.write(TAUGHT, other.read(TAUGHT))
+            if (other.path / VECTORS_FILE).exists():
+                shutil.copyfile(other.path / VECTORS_FILE, run.path / VECTORS_FILE)
+            run.write(TEACHER_FILE, other.read(TEACHER_FILE))
         except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
             continue
         return True
@@ -169,7 +172,7 @@ def _keep_vectors(
     found = _teacher_answer(run, teacher, lambda: teacher.encode(sentences, device))
     vectors = np.zeros((len(_sentences(pairs)), found.shape[1]), dtype=np.float32)
     vectors[: len(found)] = found
-    save_array(run.path / VECTORS, vectors)
+    save_array(run.path / VECTORS_FILE, vectors)
 
 
 def _must_fit(plan: TrainingPlan, teacher: Encoder, device: str) -> None:

@@ -44,7 +44,7 @@ def checked_corpus(plan: TrainingPlan) -> Corpus:
 
 
 @dataclass(frozen=True)
-class Facts:
+class LearningFacts:
     """Facts that decide which losses can learn.
 
     Number of different `labels`, and the one of a single label; number of positives; whether there
@@ -66,7 +66,7 @@ class Facts:
     sided: tuple[int, int]
 
 
-def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
+def _facts(plan: TrainingPlan, corpus: Corpus) -> LearningFacts:
     material, (threshold, label_range) = corpus.material, rules_for(plan, corpus)
     labels = [label for *_, label in corpus.train]
 
@@ -74,7 +74,7 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
         return len({labels[place] >= threshold for place in places}) == 2
 
     both = material.lists, material.taught_lists
-    return Facts(
+    return LearningFacts(
         kind=plan.kind,
         labelled=corpus.labelled,
         labels=len(set(labels)),
@@ -163,7 +163,7 @@ def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> l
     ]
 
 
-def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
+def _obstacle(spec: LossSpec, known: object, facts: LearningFacts) -> Problem | None:
     """Return the obstacle of a loss on these pairs; `known` are losses that can learn."""
     values = {"loss": title_word(spec), "known": known}
     if not trains_as_one(spec):

@@ -14,7 +14,7 @@ from lossprism.losses import LossSpec
 from lossprism.losses.input_checks import NotFinite
 
 # oneDNN's whole message when it gets no memory.
-NO_ROOM = {
+OUT_OF_MEMORY_MESSAGES = {
     "could not create a primitive",
     "could not create a memory object",
     "could not execute a primitive",
@@ -35,7 +35,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
         isinstance(error, torch.OutOfMemoryError | MemoryError)
         or "out of memory" in message
         or "can't allocate memory" in message
-        or message in NO_ROOM
+        or message in OUT_OF_MEMORY_MESSAGES
     )
 
 

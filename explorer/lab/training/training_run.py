@@ -53,7 +53,7 @@ from lossprism.explorer.lab.training.training_failures import (
     largest_fitting,
     watched,
 )
-from lossprism.explorer.lab.training.training_run_parts import Session, batch_loss
+from lossprism.explorer.lab.training.training_run_parts import RunParts, batch_loss
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import device
 from lossprism.explorer.runtime.array_serialization import save_array
@@ -127,7 +127,7 @@ def _go(trainer: Trainer, recorder: Recorder, checkpoint: tuple | None, steps: i
         recorder.flush()
 
 
-def prepared(run: RunFolder, trial: bool = False) -> Session:
+def prepared(run: RunFolder, trial: bool = False) -> RunParts:
     """Load the pairs, the model and the loss of a run, the same at every start."""
     config = run.config
     # Without its number: this process sees no other GPU.
@@ -145,7 +145,7 @@ def prepared(run: RunFolder, trial: bool = False) -> Session:
     model = starting_model.starting_model(plan, material.pairs, run.start, where)
     set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
     loss, dataset = loss_and_data(plan, model, material, rules, guide)
-    return Session(
+    return RunParts(
         run=run,
         plan=plan,
         material=material,
@@ -178,7 +178,7 @@ def loss_and_data(
     return loss, Dataset.from_dict(columns)
 
 
-def make_trainer(session: Session) -> Trainer:
+def make_trainer(session: RunParts) -> Trainer:
     if session.plan.kind == "bi":
         from sentence_transformers import SentenceTransformerTrainer
         from sentence_transformers.sentence_transformer.training_args import (
@@ -193,7 +193,7 @@ def make_trainer(session: Session) -> Trainer:
 
 
 def _trainer(
-    session: Session, kind: Callable[..., Trainer], arguments: Callable[..., TrainingArguments]
+    session: RunParts, kind: Callable[..., Trainer], arguments: Callable[..., TrainingArguments]
 ) -> Trainer:
     if session.plan.lora:
         kind = starting_model.keeping_adapters(kind)
@@ -221,13 +221,13 @@ def _trainer(
     return trainer
 
 
-def _arguments(session: Session) -> dict[str, Any]:
+def _arguments(session: RunParts) -> dict[str, Any]:
     plan, dataset = session.plan, session.dataset
     arguments = plan.trainer_arguments(session.steps, len(dataset), dataset.column_names)
     return {**arguments, "batch_sampler": in_order} if plan.drawn_by == "in_order" else arguments
 
 
-def make_recorder(session: Session) -> Recorder:
+def make_recorder(session: RunParts) -> Recorder:
     plan, rules = session.plan, session.rules
     in_lists = "lists" in plan.spec.needs
     chosen, probe = live_sample(session.held_out, in_lists, plan.encodes_sides_alike)
@@ -273,13 +273,13 @@ def make_recorder(session: Session) -> Recorder:
     )
 
 
-def _measured_by(session: Session, pairs: Sequence[Pair]) -> HeldOut:
+def _measured_by(session: RunParts, pairs: Sequence[Pair]) -> HeldOut:
     bands = bands_of([label for *_, label in session.held_out])
     return HeldOut.of(pairs, bands, session.rules.threshold, session.plan.encodes_sides_alike)
 
 
 @keeps_random_state()
-def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
+def _guided(session: RunParts, *sides: Sequence[str]) -> np.ndarray | None:
     """Return the guide's vectors of the probe batch, and save them for the page."""
     if session.guide is None:
         return None
@@ -291,7 +291,7 @@ def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
 
 
 @keeps_random_state()
-def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
+def _taught(session: RunParts, *sides: Sequence[str]) -> np.ndarray | None:
     """The vectors of the probe batch that the model learns, kept likewise."""
     if session.vectors_of is None:
         return None
@@ -304,7 +304,7 @@ def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
 
 
 @keeps_random_state()
-def _measure_all(session: Session, when: Literal["before", "after"], recorder: Recorder) -> None:
+def _measure_all(session: RunParts, when: Literal["before", "after"], recorder: Recorder) -> None:
     """Measure all held-out pairs; write the figures into the log and, for comparisons, a file."""
     held_out = _measured_by(session, session.held_out)
     figures, scores, vectors = held_out.figures(session.model)
@@ -320,7 +320,7 @@ def _measure_all(session: Session, when: Literal["before", "after"], recorder: R
     recorder.write(HeldOutRecord(step=step, when=when, **figures, lists=lists))
 
 
-def _finish(session: Session, recorder: Recorder) -> None:
+def _finish(session: RunParts, recorder: Recorder) -> None:
     run = session.run
     run.set_stage("saving")
     _measure_all(session, "after", recorder)
@@ -356,7 +356,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
         run.set_stage("stopped" if recorder.stopped_early else "finished")
 
 
-def save_model(session: Session, summary: Summary, history: list[RunRecord]) -> None:
+def save_model(session: RunParts, summary: Summary, history: list[RunRecord]) -> None:
     """Save the model as a folder of sentence-transformers, atomically."""
     part = session.run.path / "model.part"
     shutil.rmtree(part, ignore_errors=True)
@@ -366,7 +366,7 @@ def save_model(session: Session, summary: Summary, history: list[RunRecord]) -> 
     _put_in_place(part, session.run.model)
 
 
-def _save_alone(session: Session, folder: Path) -> None:
+def _save_alone(session: RunParts, folder: Path) -> None:
     """Save the model so that it needs no peft."""
     if session.plan.lora:
         starting_model.merge_adapters(session.model)
@@ -386,7 +386,7 @@ def _put_in_place(part: Path, model: Path) -> None:
 # When things go wrong
 
 
-def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
+def _keep_last_good(session: RunParts, trainer: Trainer, step: int) -> int:
     """Save the model of the last step with finite weights; return that step."""
     _, scores, _ = HeldOut.of(session.held_out[:8], (), 0.0).figures(session.model)
     if not np.isfinite(scores).all():
@@ -401,7 +401,7 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
     return step
 
 
-def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem:
+def _too_large(session: RunParts, batch: list[dict], error: Exception) -> Problem:
     """Return the problem of a batch that does not fit, with the largest that does."""
     error.__traceback__ = None  # it holds the tensors of the batch
     rows = sorted(batch, key=lambda row: -sum(len(str(value)) for value in row.values()))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Session:
+class RunParts:
     """The objects of a run."""
 
     run: RunFolder
@@ -46,7 +46,7 @@ class Session:
         return form_of(self.plan, self.material)
 
 
-def batch_loss(session: Session, rows: list[dict]) -> torch.Tensor:
+def batch_loss(session: RunParts, rows: list[dict]) -> torch.Tensor:
     """Compute the loss of these rows of the dataset."""
     from sentence_transformers.util import batch_to_device
 

@@ -19,7 +19,7 @@ from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 
-TURN_SECONDS = 0.2  # between two looks at the queue; times the place in it, at most
+QUEUE_POLL_SECONDS = 0.2  # between two looks at the queue; times the place in it, at most
 MAX_TURNS = 10
 
 
@@ -32,7 +32,7 @@ def main(folder: str, *options: str) -> int:
     while not run.belongs_to(os.getpid()) or (places := run.runs_ahead()):
         # Looking at all runs takes time: a run far back in the queue looks less often.
         for _ in range(min(places, MAX_TURNS)):
-            time.sleep(TURN_SECONDS)
+            time.sleep(QUEUE_POLL_SECONDS)
             if run.command() == "stop":
                 run.set_stage("stopped")
                 return 0

@@ -2,7 +2,7 @@
 
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
-from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes
+from lossprism.explorer.lab.doctor.class_encoder_checks import encode_class_table
 from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
 from lossprism.explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
@@ -15,7 +15,11 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS, look
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    ENCODED_LIMITS,
+    USUAL_ENCODED_PAIRS,
+    encode_pairs,
+)
 from lossprism.explorer.lab.doctor.hard_negative_mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
@@ -140,7 +144,7 @@ def doctor_data(
             return read.answered(language)
         if isinstance(read, ClassTable):
             suitable = suited_to_classes(read, size)
-            near = look_at_classes(read, name, many, jobs.step) if name else None
+            near = encode_class_table(read, name, many, jobs.step) if name else None
             return classes_answer(read, examine_classes(read, size), suitable, language, near)
         spec = read.spec(candidate)
         examined = examine(read.profile, spec, size, most_tokens=max_tokens, margin=known.margin)
@@ -149,7 +153,7 @@ def doctor_data(
         if negatives:
             mined = _mined(read, name, many, negatives, mine_margin)
         if name or read.profile.own_vectors:
-            looked = look(read.profile, name, many, jobs.step)
+            looked = encode_pairs(read.profile, name, many, jobs.step)
             seen = encoded_answer(read, looked, spec, size, language)
         return data_answer(read, examined, suitable, language, seen, loss, mined)
 

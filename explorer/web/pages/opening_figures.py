@@ -17,7 +17,7 @@ from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_data import Chart, Colour, Panel, PlotAxis, Trace
 from lossprism.explorer.export.figure.svg_elements import png
-from lossprism.explorer.lab.claims.batches import of_batch
+from lossprism.explorer.lab.claims.batches import claim_batch
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.landscape.loss_over_two_scores import comparisons, surface
@@ -201,7 +201,7 @@ def sentences(**look: Unpack[Look]) -> str:
 def claim(**look: Unpack[Look]) -> str:
     """Draw the curves of the first claim on the batch."""
     language = language_of(look.get("language"))
-    chart = claims()[FIRST_CLAIM].check(of_batch(resolve(Scenario()).batch, SCALE)).chart
+    chart = claims()[FIRST_CLAIM].check(claim_batch(resolve(Scenario()).batch, SCALE)).chart
     assert chart is not None
     traces = [
         Trace("lines", list(one.x), list(one.y), Colour(colour), 2.5)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.conventions import comparisons, random_batch
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer
-from lossprism.explorer.lab.compare.parity_batches import ODD
+from lossprism.explorer.lab.compare.parity_batches import ODD_LABELS
 from lossprism.losses import LOSSES
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS
 
@@ -35,6 +35,6 @@ def test_a_library_that_computes_something_else_differs(monkeypatch):
 
 
 def test_batches_are_of_several_sizes_and_kinds():
-    drawn = [random_batch(seed, ODD) for seed in range(40)]
-    assert {kind for kind, _ in drawn} == {"", *ODD}
+    drawn = [random_batch(seed, ODD_LABELS) for seed in range(40)]
+    assert {kind for kind, _ in drawn} == {"", *ODD_LABELS}
     assert len({len(batch) for _, batch in drawn}) > 5

@@ -26,7 +26,7 @@ from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.large_batch_session import open_batch
-from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.notebook.embedded_page import UNFOLD, EmbeddedPage
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
@@ -113,7 +113,7 @@ def test_names_in_figures():
 def test_figures_of_a_large_batch(what):
     labels = np.arange(len(TEXTS)) % 3.0
     scores = np.linspace(-0.9, 0.9, len(TEXTS))
-    batch = in_order(labels, scores, Texts(PLAIN), Texts(PLAIN))
+    batch = in_order(labels, scores, TextBuffer(PLAIN), TextBuffer(PLAIN))
     opened = open_batch(batch, "cosent", {"scale": 20.0}, lambda *_: None)
     found = {}
     for name in ("pairs.csv", *NAMES[1::3]):

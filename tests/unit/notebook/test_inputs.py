@@ -150,7 +150,7 @@ def test_rows_that_are_all_shown_are_not_drawn():
 
 
 SPLITS = datasets.DatasetDict({"train": datasets.Dataset.from_dict(COLUMNS)})
-UNUSABLE = {
+UNUSABLE_STATUS = {
     "nothing": [None],
     "a number": [5],
     "an object": [object()],
@@ -188,10 +188,10 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("kind", UNUSABLE)
+@pytest.mark.parametrize("kind", UNUSABLE_STATUS)
 def test_anything_else_gets_a_sentence(kind):
     with pytest.raises(Problem) as problem:
-        read_inputs("show", *UNUSABLE[kind])
+        read_inputs("show", *UNUSABLE_STATUS[kind])
     message = str(problem.value)
     assert message.endswith(".")
     assert "Narwhals" not in message
@@ -304,9 +304,9 @@ def test_the_sentences_say_what_to_do():
     with raises_problem("notebook_splits", names="train", first="train"):
         read_inputs("show", SPLITS)
     with raises_problem("notebook_columns"):
-        read_inputs("show", UNUSABLE["two columns of one name"][0])
+        read_inputs("show", UNUSABLE_STATUS["two columns of one name"][0])
     with raises_problem("api_too_many", count=EXPLORED_PAIRS + 1, name="show", most=EXPLORED_PAIRS):
-        read_inputs("show", UNUSABLE["endless rows"][0])
+        read_inputs("show", UNUSABLE_STATUS["endless rows"][0])
     with raises_problem("notebook_table", value="<built-in function len>"):
         read_inputs("show", len)
     with raises_problem("notebook_table", value="'pairs.tsv'"):  # its path, not its text

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from lossprism.explorer.lab.large.batch import must_fit
+from lossprism.explorer.lab.large.batch import check_fits
 from lossprism.explorer.runtime import device, memory_use, resource_checks
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.fair_queue import heavy_work_turn
@@ -33,12 +33,12 @@ def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted, ca
     with_memory(monkeypatch, 10**6)
     monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "290")
     with pytest.raises(Problem) as refused:
-        must_fit(10**6, 10**6, "cosent", wanted)
+        check_fits(10**6, 10**6, "cosent", wanted)
     fits = int(refused.value.values["fits"].replace("\u202f", ""))
     assert capfd.readouterr().err == "refused problem.request_memory\n"
-    must_fit(fits, 10**6, "cosent", wanted)
+    check_fits(fits, 10**6, "cosent", wanted)
     with raises_problem("request_memory"):
-        must_fit(fits + 1, 10**6, "cosent", wanted)
+        check_fits(fits + 1, 10**6, "cosent", wanted)
 
 
 def test_heavy_work_begins_only_where_memory_is_left(hosted, monkeypatch):

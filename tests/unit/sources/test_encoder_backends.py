@@ -13,7 +13,7 @@ from lossprism.explorer import cli
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.compare.loss_comparison import Side, compare
-from lossprism.explorer.lab.doctor.encoder_checks import look
+from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.runtime.owner_consent import with_consent
 from lossprism.explorer.sources import encoders
@@ -144,7 +144,7 @@ def test_vectors_that_depend_on_the_whole_batch_are_made_of_the_whole():
     first = tuple(f"query {place}" for place in range(600))
     second = tuple(f"key {place}" for place in range(600))
     pairs = Pairs(first, second, (1.0,) * 600, labelled=False)
-    seen = look(profiled(pairs), "all apart", 600, lambda *far: None)
+    seen = encode_pairs(profiled(pairs), "all apart", 600, lambda *far: None)
     assert not seen.cosines.any()
     assert not seen.near.any()
     assert not np.nan_to_num(seen.negatives).any()

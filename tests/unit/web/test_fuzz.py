@@ -109,7 +109,7 @@ def here(tmp_path_factory):
         timed = dict.fromkeys((*time_estimate.PACE_FIELDS, "steps"), 1)
         patch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
         patch.setattr(request_plan, "practice_pairs", lambda name: practice_pairs(name, 60))
-        patch.setattr(explore_requests, "COUNT", 3)
+        patch.setattr(explore_requests, "BATCH_COUNT", 3)
         patch.setattr(variation_over_batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})
         # What was checked is not written: thousands of runs would be.

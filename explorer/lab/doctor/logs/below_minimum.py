@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, Value
-from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
+from lossprism.explorer.lab.doctor.logs.run_reference_values import RunReferenceValues
 from lossprism.explorer.runtime.number_format import display_number
 
-BELOW = {"below_floor", "below_assumed", "labels_outside"}  # findings
+BELOW_MINIMUM_FINDINGS = {"below_floor", "below_assumed", "labels_outside"}  # findings
 # A level this near to a reference value, relative to it, is at that value, however small its error.
-NEAR = 0.005
+AT_LEVEL_SHARE = 0.005
 
 
 def below_minimum(
-    level: float, error: float, marks: Marks, values: Mapping[str, Value]
+    level: float, error: float, marks: RunReferenceValues, values: Mapping[str, Value]
 ) -> Fault | None:
     """Find a run that ended below its minimum by more than `error`; None where it did not.
 
@@ -33,4 +33,4 @@ def below_minimum(
 
 
 def _is_below(level: float, minimum: float, error: float) -> bool:
-    return level < minimum - error - NEAR * max(abs(minimum), 1e-3)
+    return level < minimum - error - AT_LEVEL_SHARE * max(abs(minimum), 1e-3)

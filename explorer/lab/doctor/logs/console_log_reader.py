@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lossprism.explorer.lab.doctor.logs.log import (
-    EPOCH,
+    EPOCH_NAME,
     MAX_POINTS,
-    ROWS,
+    ROW_NUMBERS,
     STEP_NAMES,
     Log,
     curves_of,
@@ -88,7 +88,7 @@ class _Entry:
 
     @property
     def epoch(self) -> float | None:
-        named = (value for name, value in self.values.items() if EPOCH.search(name))
+        named = (value for name, value in self.values.items() if EPOCH_NAME.search(name))
         return next((at for one in named if (at := number_in(one)) is not None), None)
 
     @property
@@ -186,9 +186,9 @@ def read(name: str, content: bytes) -> Log:
             (prefix + name, step, math.nan if value.lower() in ("none", "null") else value)
             for entry, step in zip(own, steps, strict=True)
             for name, value in entry.values.items()
-            if plain_name(name) not in STEP_NAMES and not EPOCH.search(name)
+            if plain_name(name) not in STEP_NAMES and not EPOCH_NAME.search(name)
         )
-    step = ROWS if counted else ""
+    step = ROW_NUMBERS if counted else ""
     epochs = last_epoch(entry.epoch for entry in entries)
     return Log("console", curves_of(points), step=step, left_lines=tuple(left), epochs=epochs)
 
@@ -216,7 +216,7 @@ def _parsed(text: str) -> tuple[list[_Entry], list[int]]:
             rank = int(found[1]) if found else 0
             entries.append(_Entry(line, braced, values, dict(bars), heading, rank))
             used |= set(range(line, line + piece.count("\n") + 1))
-        elif not braced and (epochs := [one for one in values if EPOCH.search(one)]):
+        elif not braced and (epochs := [one for one in values if EPOCH_NAME.search(one)]):
             heading = values[epochs[0]]
             used.add(line)
     if not any(entry.has_loss for entry in entries):
@@ -274,7 +274,7 @@ def _values(piece: str, braced: bool) -> dict[str, str]:
             continue
         if name.count("(") != name.count(")"):  # the end of a longer one: "Data (t)"
             continue
-        counts = plain_name(name) in STEP_NAMES or EPOCH.search(name) is not None
+        counts = plain_name(name) in STEP_NAMES or EPOCH_NAME.search(name) is not None
         if counts or one["total"] is None:
             values[name] = _with_point(one["value"], counts)
     return values

@@ -7,7 +7,7 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor.finding import SEVERE, Fault
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
-from lossprism.explorer.lab.doctor.logs.log import GRADIENT, Curve, Log
+from lossprism.explorer.lab.doctor.logs.log import GRADIENT_NORM_NAME, Curve, Log
 from lossprism.explorer.lab.doctor.metric_chance_levels import chances_at
 from lossprism.explorer.runtime.number_format import display_number
 
@@ -18,7 +18,11 @@ def on_filtered(log: Log, curve: Curve, zeros: int) -> Iterator[Fault]:
     """Find loss and gradient exactly 0 in the last `zeros` entries beside an accuracy below 1: with
     a wrong answer, a loss is above 0."""
     steps = curve.steps[len(curve) - zeros :] if zeros else np.array([])
-    gradient = [_values_at(one, steps) for name, one in log.curves.items() if GRADIENT.search(name)]
+    gradient = [
+        _values_at(one, steps)
+        for name, one in log.curves.items()
+        if GRADIENT_NORM_NAME.search(name)
+    ]
     if not any(len(values) and (values == 0).all() for values in gradient):
         return
     for name, one in log.curves.items():

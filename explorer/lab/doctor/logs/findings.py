@@ -21,7 +21,11 @@ from lossprism.explorer.lab.doctor.finding import (
     worst_first,
 )
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_without_ends
-from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR, below_minimum
+from lossprism.explorer.lab.doctor.logs.below_minimum import (
+    AT_LEVEL_SHARE,
+    BELOW_MINIMUM_FINDINGS,
+    below_minimum,
+)
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of, slope_of
 from lossprism.explorer.lab.doctor.logs.filtered_nan import on_filtered
 from lossprism.explorer.lab.doctor.logs.held_out_findings import (
@@ -31,10 +35,10 @@ from lossprism.explorer.lab.doctor.logs.held_out_findings import (
     on_held_out,
     on_leak,
 )
-from lossprism.explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
+from lossprism.explorer.lab.doctor.logs.log import GRADIENT_NORM_NAME, Curve, Log, run_of
 from lossprism.explorer.lab.doctor.logs.run_reference_values import (
-    Marks,
-    marks_of,
+    RunReferenceValues,
+    run_reference_values,
     single_loss_if_known,
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import is_softmax, margin_beyond
@@ -67,8 +71,8 @@ MIN_DIGIT_VALUES, MAX_DIGIT_CHANCE = 8, 1e-9
 # Last entries that are 0, that have no value, or whose value is not finite: fewer may be chance.
 MIN_LAST_ENTRIES = 5
 # Findings about the end of the curve.
-END_FINDINGS = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
-                "at_floor", "between"}  # fmt: skip
+END_FINDINGS = {*BELOW_MINIMUM_FINDINGS, "ordered", "turned", "at_collapse", "not_collapsed",
+                "above_collapse", "at_floor", "between"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class ExaminedRun(WithFaults):
     curve: str
     held_out: str
     known: Known
-    marks: Marks
+    marks: RunReferenceValues
     level: float | None
     faults: tuple[Fault, ...]
 
@@ -102,7 +106,7 @@ def examine_run(
     evaluated_name = held_out or log.held_out
     if evaluated is None and evaluated_name:
         evaluated = log.curves[evaluated_name].finite
-    marks = marks_of(log, known)
+    marks = run_reference_values(log, known)
     faults, finite, level = [*on_numbers(trained)], trained.finite, None
     if len(finite) and trained.is_finite_at_end:
         level = level_of(finite)[0]
@@ -236,7 +240,7 @@ def on_gradient(log: Log) -> Iterator[Fault]:
     for name, curve in log.curves.items():
         broken = ~np.isfinite(curve.values)
         last = len(broken) if broken.all() else int(np.argmin(broken[::-1]))
-        if GRADIENT.search(name) and last >= MIN_LAST_ENTRIES:
+        if GRADIENT_NORM_NAME.search(name) and last >= MIN_LAST_ENTRIES:
             at = len(broken) - last
             values: dict[str, int | float | str] = {
                 "name": name,
@@ -249,7 +253,7 @@ def on_gradient(log: Log) -> Iterator[Fault]:
             return
 
 
-def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
+def on_level(curve: Curve, marks: RunReferenceValues, known: Known) -> Iterator[Fault]:
     """Find where the curve ended between the minimum of its loss and its value at collapse."""
     if len(curve) < MIN_POINTS:
         return
@@ -262,9 +266,9 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
     }
     faults = [*_place_level(level, MIN_STANDARD_ERRORS * error + unit, marks, values)]
     for fault in faults:
-        assumed = "" if fault.name in BELOW - {"below_floor"} else marks.assumed
+        assumed = "" if fault.name in BELOW_MINIMUM_FINDINGS - {"below_floor"} else marks.assumed
         yield dataclasses.replace(fault, assumed=assumed)
-    if any(fault.name in BELOW for fault in faults):
+    if any(fault.name in BELOW_MINIMUM_FINDINGS for fault in faults):
         return  # below its minimum, it is not this softmax
     loss = single_loss_if_known(known)
     if loss is not None and is_softmax(loss.name) and 0 < level <= (marks.collapse or 0):
@@ -276,7 +280,9 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         yield Fault("effective_candidates", NOTE, numbers, subject="run", assumed=marks.assumed)
 
 
-def _place_level(level: float, error: float, marks: Marks, values: dict) -> Iterator[Fault]:
+def _place_level(
+    level: float, error: float, marks: RunReferenceValues, values: dict
+) -> Iterator[Fault]:
     """Place the level of the last values, known up to `error`, among the reference values."""
     collapse, floor = marks.collapse, marks.floor
     if below := below_minimum(level, error, marks, values):
@@ -286,7 +292,7 @@ def _place_level(level: float, error: float, marks: Marks, values: dict) -> Iter
         return
     if error > MAX_ERROR_SHARE * abs(collapse - (floor or 0)) and level < collapse + error:
         return
-    near = max(error, NEAR * abs(collapse))
+    near = max(error, AT_LEVEL_SHARE * abs(collapse))
     name, figure = marks.order or ("", 0.0)
     if level >= collapse - near and abs(figure) >= MIN_CORRELATION:
         numbers = {**values, "name": name, "figure": display_number(figure, 3)}
@@ -303,7 +309,7 @@ def _place_level(level: float, error: float, marks: Marks, values: dict) -> Iter
         yield Fault(place, NOTE, shared, subject="run")
 
 
-def _at_collapse(marks: Marks, values: dict) -> Fault:
+def _at_collapse(marks: RunReferenceValues, values: dict) -> Fault:
     """Judge a loss at its value at collapse: where negatives differ, it has not collapsed."""
     if marks.negatives is None:
         return Fault("at_collapse", SEVERE, values, subject="run")

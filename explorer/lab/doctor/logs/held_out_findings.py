@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.logs.curve_noise import (
     slope_of,
 )
 from lossprism.explorer.lab.doctor.logs.log import Curve
-from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
+from lossprism.explorer.lab.doctor.logs.run_reference_values import RunReferenceValues
 from lossprism.explorer.runtime.number_format import display_number
 
 # Standard errors of evaluations and of training losses by which a difference is reported.
@@ -64,7 +64,7 @@ class Excess:
     error: float
 
 
-def on_gap(trained: Curve, held_out: Curve, marks: Marks) -> Iterator[Fault]:
+def on_gap(trained: Curve, held_out: Curve, marks: RunReferenceValues) -> Iterator[Fault]:
     """Find a held-out loss that stays far above the training loss, whether or not it rises."""
     excess = _excesses(trained, held_out, marks)
     if excess is None:
@@ -79,7 +79,9 @@ def on_gap(trained: Curve, held_out: Curve, marks: Marks) -> Iterator[Fault]:
     yield Fault("gap", WARNING, values, (int(held_out.steps[-1]),), subject="run")
 
 
-def on_leak(trained: Curve, held_out: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
+def on_leak(
+    trained: Curve, held_out: Curve, marks: RunReferenceValues, epochs: float | None
+) -> Iterator[Fault]:
     """Find a held-out loss as low as the training loss, with both nearly at the minimum, after more
     than one pass over the rows: unseen rows are hardly ever learned so well."""
     excess = _excesses(trained, held_out, marks)
@@ -97,7 +99,9 @@ def on_leak(trained: Curve, held_out: Curve, marks: Marks, epochs: float | None)
     yield Fault("leak", WARNING, values, (int(held_out.steps[-1]),), subject="run")
 
 
-def _excesses(trained: Curve, held_out: Curve, marks: Marks) -> tuple[float, Excess, Excess] | None:
+def _excesses(
+    trained: Curve, held_out: Curve, marks: RunReferenceValues
+) -> tuple[float, Excess, Excess] | None:
     """Return the excess of the training loss at first and at last, and the held-out one at last;
     None where the minimum is unknown, or either curve too short."""
     floor = _minimum(trained, held_out, marks)
@@ -120,7 +124,7 @@ def _excesses(trained: Curve, held_out: Curve, marks: Marks) -> tuple[float, Exc
     return start, Excess(max(own.level, 0.0), own.error), other
 
 
-def _minimum(trained: Curve, held_out: Curve, marks: Marks) -> float | None:
+def _minimum(trained: Curve, held_out: Curve, marks: RunReferenceValues) -> float | None:
     """Return the minimum of the loss; where it is unknown, 0 if no value is below that, else
     None."""
     if marks.floor is not None:
@@ -130,7 +134,9 @@ def _minimum(trained: Curve, held_out: Curve, marks: Marks) -> float | None:
     )
 
 
-def _both(trained: Curve, held_out: Curve, marks: Marks, own: Excess, other: Excess) -> dict:
+def _both(
+    trained: Curve, held_out: Curve, marks: RunReferenceValues, own: Excess, other: Excess
+) -> dict:
     floor = _minimum(trained, held_out, marks) or 0.0
     return {
         "name": held_out.name,

@@ -20,25 +20,32 @@ MAX_CURVES = 10_000  # each takes memory, however short
 # Values, and their steps (None for 1, 2, 3 …).
 NumberSeries = tuple[tuple[float, ...], tuple[float, ...] | None]
 # Names of a training loss and of a held-out one, without their prefixes.
-TRAINED = (
+TRAINING_LOSS_NAMES = (
     *("loss", "train_loss", "training_loss", "train"),
     *("avg_loss", "mean_loss", "total_loss", "tr_loss", "running_loss"),
     "reduced_train_loss",
 )
-HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss", "dev_loss")
+HELD_OUT_LOSS_NAMES = (
+    "eval_loss",
+    "val_loss",
+    "valid_loss",
+    "validation_loss",
+    "test_loss",
+    "dev_loss",
+)
 # A held-out figure that should rise.
-FIGURE = re.compile(
+METRIC_NAME = re.compile(
     r"spearman|pearson|accuracy|ndcg|mrr|recall|precision|f1|auc|(?:^|[^a-z])map(?:[^a-z]|$)", re.I
 )
 # The threshold of such a figure: a higher one is no better.
-THRESHOLD = re.compile("threshold", re.I)
+THRESHOLD_NAME = re.compile("threshold", re.I)
 # A correlation of similarities with labels.
-CORRELATION = re.compile(r"spearman|pearson", re.I)
-GRADIENT = re.compile(r"grad(ient)?_norm$", re.I)
-EVALUATED = re.compile(r"eval|val|test|dev|held|验证|测试|评估", re.I)
-OURS = "prism_"  # before the names of the curves of `PrismCallback`
-OF_RUN = " - "  # between the names of a run and of its curve, as wandb writes it
-BEFORE_CURVE = " [-·] "  # the same in other logs, as an expression
+CORRELATION_NAME = re.compile(r"spearman|pearson", re.I)
+GRADIENT_NORM_NAME = re.compile(r"grad(ient)?_norm$", re.I)
+EVALUATION_NAME = re.compile(r"eval|val|test|dev|held|验证|测试|评估", re.I)
+PRISM_PREFIX = "prism_"  # before the names of the curves of `PrismCallback`
+RUN_SEPARATOR = " - "  # between the names of a run and of its curve, as wandb writes it
+RUN_SEPARATOR_PATTERN = " [-·] "  # the same in other logs, as an expression
 # Names of the step, the better first: for trackio and wandb, "step" counts their own calls.
 GLOBAL_STEPS = ("global_step", "train/global_step", "trainer/global_step")
 STEP_NAMES = (
@@ -46,9 +53,9 @@ STEP_NAMES = (
     *("_step", "iteration", "iter", "steps", "current_steps", "num_updates", "batch"),
     *("步数", "训练步数", "迭代次数"),
 )
-EPOCH = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)
+EPOCH_NAME = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)
 PASTED, PIPED = "pasted.txt", "stdin.txt"  # names of input that has none
-ROWS = "#"  # chosen in place of a column of steps: the number of the row
+ROW_NUMBERS = "#"  # chosen in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # that many programs write into JSON
 LARGEST_POWER = sys.float_info.max_10_exp
 
@@ -93,8 +100,8 @@ class Log:
 
     `source` names the format; `called` is the class of its loss as logged; `precision` is "fp16",
     "bf16" or "". For a table, `steps` are the columns that may hold its steps, and `step` the one
-    that was read, `ROWS` for none; `blank` are the steps of its rows in which no curve has a value.
-    `epochs` is the number of passes over its rows; `drawn_collapse` the value at collapse of
+    that was read, `ROW_NUMBERS` for none; `blank` are the steps of its rows in which no curve has a
+    value. `epochs` is the number of passes over its rows; `drawn_collapse` the value at collapse of
     batches drawn from its rows, with its standard error. `left_lines` and `left_columns` belong to
     no curve.
     """
@@ -121,19 +128,25 @@ class Log:
     @property
     def trained(self) -> str:
         """The name of the curve of the training loss, "" for none."""
-        return self._first(TRAINED, lambda name: not EVALUATED.search(name.rpartition("/")[0]))
+        return self._first(
+            TRAINING_LOSS_NAMES, lambda name: not EVALUATION_NAME.search(name.rpartition("/")[0])
+        )
 
     @property
     def held_out(self) -> str:
         """The name of the curve of the held-out loss, "" for none."""
-        named = self._first(HELD_OUT, lambda _: True)
-        return named or self._first(("loss",), lambda name: bool(EVALUATED.search(name)))
+        named = self._first(HELD_OUT_LOSS_NAMES, lambda _: True)
+        return named or self._first(("loss",), lambda name: bool(EVALUATION_NAME.search(name)))
 
     @property
     def figures(self) -> list[str]:
         """Names of the curves of held-out figures that should rise."""
-        names = [name for name in self.curves if FIGURE.search(name) and EVALUATED.search(name)]
-        return [name for name in names if not THRESHOLD.search(name)]
+        names = [
+            name
+            for name in self.curves
+            if METRIC_NAME.search(name) and EVALUATION_NAME.search(name)
+        ]
+        return [name for name in names if not THRESHOLD_NAME.search(name)]
 
     def _first(self, names: tuple[str, ...], fits) -> str:
         for plain in names:
@@ -145,21 +158,21 @@ class Log:
 
 def is_loss(name: str) -> bool:
     """True if a curve of this name is a training loss, or a held-out one."""
-    return _plain(name) in (*TRAINED, *HELD_OUT)
+    return _plain(name) in (*TRAINING_LOSS_NAMES, *HELD_OUT_LOSS_NAMES)
 
 
 def run_of(name: str) -> str:
     """Name of the run of a curve: "bold-sun-1" for "bold-sun-1 - train/loss" or "bold-sun-1 ·
     loss"; "" where none is named."""
-    return OF_RUN.join(re.split(BEFORE_CURVE, name)[:-1])
+    return RUN_SEPARATOR.join(re.split(RUN_SEPARATOR_PATTERN, name)[:-1])
 
 
 def _plain(name: str) -> str:
     """Return a name without its run, its folder and Lightning's ending of step or epoch:
     "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
-    last = re.split(f"/|{BEFORE_CURVE}", name)[-1].strip().lower()
+    last = re.split(f"/|{RUN_SEPARATOR_PATTERN}", name)[-1].strip().lower()
     if last.endswith("损失"):
-        return "eval_loss" if EVALUATED.search(last) else "loss"
+        return "eval_loss" if EVALUATION_NAME.search(last) else "loss"
     return re.sub(r"loss_(step|epoch)$", "loss", last.replace(" ", "_").replace("-", "_"))
 
 
@@ -220,7 +233,10 @@ def last_epoch(values: Iterable[object]) -> float | None:
 def epochs_of(curves: Mapping[str, Curve]) -> float | None:
     """Return the last epoch of a log; None without a curve of epochs."""
     return last_epoch(
-        value for name, one in curves.items() if EPOCH.search(name) for value in one.values.tolist()
+        value
+        for name, one in curves.items()
+        if EPOCH_NAME.search(name)
+        for value in one.values.tolist()
     )
 
 

@@ -21,8 +21,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
 
 # Curves of a step's record and of an evaluation's.
-OF_STEPS = ("loss", "gradient_norm", "learning_rate")
-APART = ("kind", "step", "seconds", "probe")
+STEP_CURVES = ("loss", "gradient_norm", "learning_rate")
+NO_CURVES = ("kind", "step", "seconds", "probe")
 
 
 def read(folder: Path) -> Log:
@@ -83,9 +83,9 @@ def _known(plan: dict, negatives: Callable[[], int | None]) -> Known:
 def _points(run: RunFolder) -> Iterator[tuple[str, object, object]]:
     for record in run.history():
         if isinstance(record, StepRecord):
-            for name in OF_STEPS:
+            for name in STEP_CURVES:
                 yield name, record.step, getattr(record, name)
         elif isinstance(record, EvaluationRecord):
             for name, value in vars(record).items():
-                if name not in APART and isinstance(value, int | float):
+                if name not in NO_CURVES and isinstance(value, int | float):
                     yield f"eval_{name}", record.step, value

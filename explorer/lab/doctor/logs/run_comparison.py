@@ -4,19 +4,22 @@ import math
 
 from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS
-from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR
+from lossprism.explorer.lab.doctor.logs.below_minimum import AT_LEVEL_SHARE, BELOW_MINIMUM_FINDINGS
 from lossprism.explorer.lab.doctor.logs.findings import (
     AT_MINIMUM_SHARE,
     MIN_STANDARD_ERRORS,
     ExaminedRun,
 )
-from lossprism.explorer.lab.doctor.logs.log import ROWS
-from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, single_loss_if_known
+from lossprism.explorer.lab.doctor.logs.log import ROW_NUMBERS
+from lossprism.explorer.lab.doctor.logs.run_reference_values import (
+    RunReferenceValues,
+    single_loss_if_known,
+)
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
 from lossprism.explorer.runtime.number_format import display_number, percent
 
 # Runs are not compared where one has this many times the rows, epochs or steps of the other.
-MAX_TIMES = 2.0
+MAX_AMOUNT_RATIO = 2.0
 
 
 def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
@@ -36,7 +39,12 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     ends = dict(second.parameters)
     changed = [name for name, value in first.parameters if ends[name] != value]
     batches_differ = _batches_differ(one, other)
-    beyond = [fault for run in (one, other) for fault in run.faults if fault.name in BELOW]
+    beyond = [
+        fault
+        for run in (one, other)
+        for fault in run.faults
+        if fault.name in BELOW_MINIMUM_FINDINGS
+    ]
     if beyond and (changed or batches_differ):
         return (beyond[-1],)  # these are not its ends: its share of the way means nothing
     if changed:
@@ -68,7 +76,7 @@ def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | N
     """Return the rows, epochs and steps of a run; None for an unknown one."""
     epochs, batch = run.log.epochs or None, run.known.batch
     # In a table without a column of steps, rows were counted instead.
-    steps = None if run.log.step == ROWS else float(run.log.curve(run.curve).steps[-1])
+    steps = None if run.log.step == ROW_NUMBERS else float(run.log.curve(run.curve).steps[-1])
     rows = steps * batch / epochs if steps and batch and epochs else None
     return rows, epochs, steps
 
@@ -77,7 +85,7 @@ def _differ_much(one: float | None, other: float | None) -> bool:
     """True if one of two amounts is MAX_TIMES the other, or more."""
     if not one or not other:
         return False
-    return max(one, other) >= MAX_TIMES * min(one, other)
+    return max(one, other) >= MAX_AMOUNT_RATIO * min(one, other)
 
 
 def _with_shares(name: str, values: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
@@ -103,7 +111,7 @@ def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
     return False if one.known.batch is not None and other.known.batch is not None else None
 
 
-def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
+def _ends_differ(one: RunReferenceValues, other: RunReferenceValues, kind: str) -> bool | None:
     """True if a reference value of two runs differs by more than its errors; None if unknown."""
     ends = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
     (a, error), (b, other_error) = ends
@@ -112,7 +120,7 @@ def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
     if error is None and other_error is None:  # computed from counts
         return not math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
     error_of_difference = MIN_STANDARD_ERRORS * math.hypot(error or 0.0, other_error or 0.0)
-    return abs(a - b) > error_of_difference + NEAR * max(abs(a), abs(b), 1e-3)
+    return abs(a - b) > error_of_difference + AT_LEVEL_SHARE * max(abs(a), abs(b), 1e-3)
 
 
 def _share(run: ExaminedRun) -> float | None:

@@ -10,7 +10,7 @@ from lossprism.explorer.lab.doctor.assumed_labels import assumed_labels
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
-from lossprism.explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
+from lossprism.explorer.lab.doctor.logs.log import CORRELATION_NAME, PRISM_PREFIX, Curve, Log
 from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum, minimum_of
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True)
-class Marks:
+class RunReferenceValues:
     """Reference values of a run: value at collapse and minimum of its loss.
 
     They were logged by the run (`logged`), follow from its counts, or are those of batches `drawn`
@@ -58,19 +58,21 @@ def single_loss_if_known(known: Known) -> ConfiguredLoss | None:
         return None
 
 
-def marks_of(log: Log, known: Known) -> Marks:
+def run_reference_values(log: Log, known: Known) -> RunReferenceValues:
     """Return value at collapse and minimum: as `PrismCallback` logged them, else by the counts of
     the batch, else the value at collapse of batches drawn from the rows of the run."""
-    logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
-    beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
+    logged = {kind: _logged(log, f"{PRISM_PREFIX}{kind}") for kind in (COLLAPSE, FLOOR)}
+    beside = {"negatives": _logged(log, f"{PRISM_PREFIX}negative_cosine"), "order": _order(log)}
     if logged[COLLAPSE] is not None:
-        errors = {kind: _error(log, f"{OURS}{kind}") for kind in logged}
+        errors = {kind: _error(log, f"{PRISM_PREFIX}{kind}") for kind in logged}
         minimum = Minimum(logged[FLOOR])
-        return Marks(
+        return RunReferenceValues(
             logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors, minimum=minimum
         )
     loss = single_loss_if_known(known)
-    marks = Marks(**beside) if loss is None else _marks_from_counts(loss, known, beside)
+    marks = (
+        RunReferenceValues(**beside) if loss is None else _marks_from_counts(loss, known, beside)
+    )
     drawn = log.drawn_collapse
     if marks.collapse is not None or drawn is None or known != log.known:
         return marks
@@ -79,12 +81,14 @@ def marks_of(log: Log, known: Known) -> Marks:
     return dataclasses.replace(marks, collapse=value, drawn=True, assumed="", errors=errors)
 
 
-def _marks_from_counts(loss: ConfiguredLoss, known: Known, beside: Mapping[str, Any]) -> Marks:
+def _marks_from_counts(
+    loss: ConfiguredLoss, known: Known, beside: Mapping[str, Any]
+) -> RunReferenceValues:
     collapse, floor = (_value_from_counts(loss, known, kind) for kind in (COLLAPSE, FLOOR))
     ends = {COLLAPSE: collapse, FLOOR: floor}
     known_ends = [kind for kind, value in ends.items() if value is not None]
     assumed = assumed_labels(loss, known, known_ends)
-    return Marks(
+    return RunReferenceValues(
         collapse, floor, **beside, assumed=assumed, minimum=_minimum_from_counts(loss, known)
     )
 
@@ -109,7 +113,7 @@ def _curve(log: Log, name: str) -> Curve | None:
 def _order(log: Log) -> tuple[str, float] | None:
     """Return the first held-out correlation of similarity and label, by name, and its last
     level."""
-    named = [name for name in log.figures if CORRELATION.search(name)]
+    named = [name for name in log.figures if CORRELATION_NAME.search(name)]
     curves = ((name, log.curves[name].finite) for name in named)
     return next(((name, _last(curve)) for name, curve in curves if len(curve)), None)
 

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.doctor.logs.findings import (
     last_count,
     too_short_for,
 )
-from lossprism.explorer.lab.doctor.logs.log import ROWS, Log
+from lossprism.explorer.lab.doctor.logs.log import ROW_NUMBERS, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
@@ -48,7 +48,7 @@ def about(examined_run: ExaminedRun, language: str = "en") -> Iterator[str]:
     curve = examined_run.log.curve(examined_run.curve)
     steps = {"first": _step(curve.steps[0]), "last": _step(curve.steps[-1])}
     yield say(language, "doctor.run.read", points=len(curve), curve=examined_run.curve, **steps)
-    if examined_run.log.step == ROWS:
+    if examined_run.log.step == ROW_NUMBERS:
         yield say(language, "doctor.run.by_rows")
     yield from _left(examined_run.log, language)
     known = [*_known(examined_run, language)]

@@ -16,13 +16,13 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from lossprism.explorer.lab.doctor.logs.log import (
-    EPOCH,
-    OF_RUN,
+    EPOCH_NAME,
     PASTED,
     PIPED,
-    ROWS,
+    ROW_NUMBERS,
+    RUN_SEPARATOR,
     STEP_NAMES,
-    TRAINED,
+    TRAINING_LOSS_NAMES,
     Log,
     curves_of,
     is_loss,
@@ -96,11 +96,11 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
     losses = [one for one in grid.columns if is_loss(one)] or (len(grid.columns) == 1)
     if not step and not step_columns and not steps_by_run and not losses:
         raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEP_NAMES))
-    if step not in ("", ROWS, *choices):
+    if step not in ("", ROW_NUMBERS, *choices):
         raise Problem("run_step_unknown", name=name, step=step[:60], known=", ".join(choices))
-    step_column = step or ("" if steps_by_run else step_columns[0] if step_columns else ROWS)
+    step_column = step or ("" if steps_by_run else step_columns[0] if step_columns else ROW_NUMBERS)
     step_at = grid.columns.index(step_column) if step_column in choices else None
-    counts_rows = step_column == ROWS
+    counts_rows = step_column == ROW_NUMBERS
     name_at, value_at, run_at = (
         next((column_at[one] for one in names if one in column_at), None)
         for names in (NAME_COLUMNS, VALUE_COLUMNS, RUN_COLUMNS)
@@ -111,10 +111,10 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
         points = _long_points(rows, step_at, name_at, value_at)
     elif step_at is not None and value_at is not None:  # TensorBoard's export of one curve
         tag = PurePath(name).stem.rpartition(TAG_MARK)[2]
-        curve_name = TRAINED[0] if name in (PASTED, PIPED) else tag
+        curve_name = TRAINING_LOSS_NAMES[0] if name in (PASTED, PIPED) else tag
         points = _wide_points(rows, {value_at: (curve_name, step_at)})
     elif counts_rows and len(grid.columns) == 1:
-        points = _wide_points(rows, {0: (TRAINED[0], None)}, counts_rows)
+        points = _wide_points(rows, {0: (TRAINING_LOSS_NAMES[0], None)}, counts_rows)
     else:
         curve_columns = {
             place: (head.strip(), steps_by_run.get(_run_of(head), step_at))
@@ -133,7 +133,7 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
     return Log(
         "scalars",
         curves,
-        steps=() if steps_by_run else (*choices, ROWS),
+        steps=() if steps_by_run else (*choices, ROW_NUMBERS),
         step=step_column,
         blank=blank,
         epochs=_epochs(grid, rows),
@@ -144,7 +144,7 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
 
 def _epochs(grid: Grid, rows: _Rows) -> float | None:
     """Return the last epoch of a table of one run; None without a column of epochs."""
-    places = [place for place, head in enumerate(grid.columns) if EPOCH.search(head.strip())]
+    places = [place for place, head in enumerate(grid.columns) if EPOCH_NAME.search(head.strip())]
     if not places or rows.has_runs:
         return None
     return last_epoch(rows.number(cells.get(places[0])) for _, cells in rows)
@@ -263,14 +263,14 @@ def _step_columns_by_run(grid: Grid, shared: Sequence[str] = ()) -> dict[str, in
     for step_name in STEP_NAMES[: min(ranks, default=None)]:
         for place, head in enumerate(grid.columns):
             run = _run_of(head)
-            if run and head.strip().lower() == f"{run.lower()}{OF_RUN}{step_name}":
+            if run and head.strip().lower() == f"{run.lower()}{RUN_SEPARATOR}{step_name}":
                 columns.setdefault(run, place)
     return columns
 
 
 def _run_of(head: str) -> str:
     """Return the run that a column names; "" for none."""
-    return head.strip().rpartition(OF_RUN)[0]
+    return head.strip().rpartition(RUN_SEPARATOR)[0]
 
 
 def _is_not_a_curve(head: str, place: int) -> bool:

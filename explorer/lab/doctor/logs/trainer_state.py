@@ -13,7 +13,7 @@ from lossprism.explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, l
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 
-APART = ("step", "epoch")
+NO_CURVES = ("step", "epoch")
 
 
 def read(name: str, content: bytes) -> Log:
@@ -60,7 +60,7 @@ def _points(history: list[dict]) -> Iterator[tuple[str, object, object]]:
         if "step" not in record:
             raise ValueError(f"entry {place + 1} of log_history has no step")
         for name, value in record.items():
-            if name not in APART and (value is None or isinstance(value, int | float)):
+            if name not in NO_CURVES and (value is None or isinstance(value, int | float)):
                 yield name, record["step"], math.nan if value is None else value
-            elif name not in APART and value in NO_NUMBERS:
+            elif name not in NO_CURVES and value in NO_NUMBERS:
                 yield name, record["step"], float(value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.figure_files import chart_text
-from lossprism.explorer.lab.claims.batches import of_batch
+from lossprism.explorer.lab.claims.batches import claim_batch
 from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Sample, Side
 from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
 from lossprism.explorer.lab.claims.training_claims import TRAININGS, ended, judged
@@ -137,7 +137,7 @@ def _row(request: Json) -> ClaimRow:
         here, pairs, total = None, 0, 0
         if claim.needs != "nothing":
             batch = resolve(scenario).batch
-            found = of_batch(batch, scale)
+            found = claim_batch(batch, scale)
             if claim.needs == "vectors" and found.vectors is None:
                 raise Problem("no_vectors")
             pairs, total = len(found), len(batch)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES, USUAL
+from lossprism.explorer.lab.compare.loss_comparison import COMMON_LOSSES, MAX_LOSSES, MIN_LOSSES
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.web.page_data import Entry, Example
 from lossprism.explorer.web.pages.compare import requests
@@ -35,7 +35,7 @@ def page_data() -> CompareOwn:
     """Return what the components of this page know from the start."""
     return CompareOwn(
         table=compare_table(),
-        usual=list(USUAL),
+        usual=list(COMMON_LOSSES),
         least=MIN_LOSSES,
         most=MAX_LOSSES,
         bars=BARS,

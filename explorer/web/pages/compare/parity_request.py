@@ -7,7 +7,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.lab.compare import library_parity
 from lossprism.explorer.lab.compare.comparison_results import Sentence
 from lossprism.explorer.lab.compare.library_parity import Status
-from lossprism.explorer.lab.compare.parity_batches import CUBED, shown_of
+from lossprism.explorer.lab.compare.parity_batches import TRIPLE_BYTES, shown_of
 from lossprism.explorer.runtime import jobs, resource_checks
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import Real, json_number
@@ -81,7 +81,7 @@ def _parity(request: Json) -> Parity | SendRows:
     compared = None if seeded else shown_of(batch)
     rows: list[library_parity.Row] = []
     with jobs.heavy_work_turn():
-        resource_checks.check_memory(beside_mib=CUBED * len(compared or ()) ** 3 // MIB)
+        resource_checks.check_memory(beside_mib=TRIPLE_BYTES * len(compared or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
             rows += library_parity.parity(compared, {name: spec})

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.comparison_results import Side
-from lossprism.explorer.lab.compare.loss_question_answers import PART_ROWS, SHIFT
+from lossprism.explorer.lab.compare.loss_question_answers import COSINE_SHIFT, PART_ROWS
 from lossprism.explorer.runtime.response_types import Setting
 from lossprism.explorer.web.page_data import ChosenLoss
 
@@ -94,7 +94,7 @@ QUESTIONS: dict[str, Question] = {
         picture="vary",
         vary="what_if",
         change="shift",
-        by=SHIFT,
+        by=COSINE_SHIFT,
     ),
     "small_batches": _question(
         "hard_negatives",

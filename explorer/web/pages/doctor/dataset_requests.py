@@ -21,13 +21,13 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
 from lossprism.explorer.lab.doctor.encoder_checks import (
     ENCODED_LIMITS,
     USUAL_ENCODED_PAIRS,
-    Seen,
-    look,
+    EncodedPairs,
+    encode_pairs,
 )
 from lossprism.explorer.lab.doctor.hard_negative_mining import (
-    EACH,
-    USUAL_EACH,
+    NEGATIVES_RANGE,
     USUAL_MARGIN,
+    USUAL_NEGATIVES,
     mine,
     write_mined,
 )
@@ -122,7 +122,7 @@ def _encode(request: Json) -> EncodedData | Working:
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     max_pairs = validation.within(*ENCODED_LIMITS)(request.get("most", USUAL_ENCODED_PAIRS), "most")
 
-    def answer(read_and_seen: tuple[Read, Seen]) -> EncodedData:
+    def answer(read_and_seen: tuple[Read, EncodedPairs]) -> EncodedData:
         read, seen = read_and_seen
         return encoded(read, seen, loss, batch, language)
 
@@ -132,9 +132,9 @@ def _encode(request: Json) -> EncodedData | Working:
 def _start_looking(source: Source, encoder: str, max_pairs: int) -> Job:
     """Start encoding the pairs, whatever the loss."""
 
-    def work(report: Report) -> tuple[Read, Seen]:
+    def work(report: Report) -> tuple[Read, EncodedPairs]:
         read = pairs_only(result_within(lambda: start_reading(source), report))
-        return read, look(read.profile, encoder, max_pairs, report)
+        return read, encode_pairs(read.profile, encoder, max_pairs, report)
 
     return _seen.start((source, visitor(), encoder, max_pairs), work)
 
@@ -172,7 +172,9 @@ def _mine(request: Json) -> Download | Working:
     source = read_source(request.get("source", {}))
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     max_pairs = validation.within(*ENCODED_LIMITS)(request.get("most", USUAL_ENCODED_PAIRS), "most")
-    each = validation.within(*EACH)(request.get("negatives", USUAL_EACH), "negatives")
+    each = validation.within(*NEGATIVES_RANGE)(
+        request.get("negatives", USUAL_NEGATIVES), "negatives"
+    )
     margin = finite(request.get("margin", USUAL_MARGIN), "margin")
 
     def work(report: Report) -> Path:
@@ -195,7 +197,7 @@ def _stop(request: Json) -> Nothing:
     if request.get("encoder"):
         key = str(request["encoder"]).strip(), request.get("most", USUAL_ENCODED_PAIRS)
         _seen.cancel((source, visitor(), *map(_plain, key)))
-        mined = (request.get("negatives", USUAL_EACH), request.get("margin", USUAL_MARGIN))
+        mined = (request.get("negatives", USUAL_NEGATIVES), request.get("margin", USUAL_MARGIN))
         _mined.cancel((source, visitor(), *map(_plain, (*key, *mined))))
     return Nothing()
 

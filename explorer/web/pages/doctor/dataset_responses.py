@@ -33,7 +33,7 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
 )
 from lossprism.explorer.lab.doctor.encoder_checks import (
     MAX_SHOWN_PAIRS,
-    Seen,
+    EncodedPairs,
     examine_encoded,
     ranked,
 )
@@ -220,7 +220,9 @@ def examined(
         )
 
 
-def encoded(read: Read, seen: Seen, loss: ConfiguredLoss, batch: int, language: str) -> EncodedData:
+def encoded(
+    read: Read, seen: EncodedPairs, loss: ConfiguredLoss, batch: int, language: str
+) -> EncodedData:
     """Return an encoder's findings about pairs."""
     spec = read.spec(loss)
     faults, checks = examine_encoded(read.profile, seen, spec, batch)

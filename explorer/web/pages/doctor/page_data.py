@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.hard_negative_mining import (
-    EACH,
-    MARGIN,
-    USUAL_EACH,
+    MARGIN_RANGE,
+    NEGATIVES_RANGE,
     USUAL_MARGIN,
+    USUAL_NEGATIVES,
 )
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from lossprism.explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
@@ -70,5 +70,5 @@ def page_data() -> DoctorOwn:
         with_margin=[
             name for name in dataset_requests.losses_offered() if LOSSES[name].reach is not None
         ],
-        mining=Mining(EACH, MARGIN, (USUAL_EACH, USUAL_MARGIN)),
+        mining=Mining(NEGATIVES_RANGE, MARGIN_RANGE, (USUAL_NEGATIVES, USUAL_MARGIN)),
     )

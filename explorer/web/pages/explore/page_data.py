@@ -10,7 +10,7 @@ from lossprism.explorer.core.related_library_classes import RELATED_CLASSES
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.lab.training.parameter_trial_plans import MAX_PAIRS
-from lossprism.explorer.lab.variation_over_batches import COUNT
+from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
 from lossprism.explorer.locale import COUNTS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from lossprism.explorer.sources import drawn_batches, random_batch, textbook
@@ -55,7 +55,7 @@ def page_data() -> ExploreOwn:
         },
         samplers=drawn_batches.SAMPLERS,
         ranges=drawn_batches.RANGES,
-        spread=COUNT,
+        spread=BATCH_COUNT,
         tried=MAX_PAIRS,
         own=[name for name in LOSSES if own_loss.own_loss(name)],
         editable=own_loss.may_edit(),

@@ -33,7 +33,7 @@ from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.parameter_sweep import POINTS, sweep
 from lossprism.explorer.lab.saved_training_batches import newer_batch
 from lossprism.explorer.lab.training.parameter_trial_plans import (
-    LEAST_RUNS,
+    MIN_RUNS,
     Offer,
     offer_of,
     trials,
@@ -41,7 +41,7 @@ from lossprism.explorer.lab.training.parameter_trial_plans import (
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
 from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.variation_over_batches import (
-    COUNT,
+    BATCH_COUNT,
     batches_of_file,
     over_batches,
     random_batches,
@@ -231,7 +231,7 @@ def _batches(data: Data, request: Json) -> list[Pairs]:
     pairs = whole_file(request, data)
     if pairs is None or not data.reading.draw.size:
         raise Problem("no_batches")
-    return batches_of_file(pairs, data.reading.draw, COUNT)
+    return batches_of_file(pairs, data.reading.draw, BATCH_COUNT)
 
 
 def _sweep(request: Json) -> Swept:
@@ -252,7 +252,7 @@ def _trials(request: Json) -> Started:
     """{scenario, parameter, file?, columns?, header?, encoding?} → the names of the runs that were
     queued to try several values, on all pairs of the file where one is named."""
     scenario = Scenario.from_json(request.get("scenario"))
-    whole, room = whole_file(request, scenario.data), default_runs().remaining_runs(LEAST_RUNS)
+    whole, room = whole_file(request, scenario.data), default_runs().remaining_runs(MIN_RUNS)
     plans = trials(scenario, str(request.get("parameter", "")), room, whole)
     return Started(start_all(default_runs(), plans))
 

@@ -99,8 +99,8 @@ def _printed() -> Printed:
 
 
 def _rows(figure: str) -> list[PrintedRow]:
-    means = published_experiment.AVERAGES[figure]
-    table = published_experiment.FIGURES[figure]
+    means = published_experiment.PRINTED_AVERAGES[figure]
+    table = published_experiment.PRINTED_FIGURES[figure]
     return [
         PrintedRow(model, loss, [*values, means[model, loss]])
         for (model, loss), values in table.items()

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.training import (
     run_remarks,
 )
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
-from lossprism.explorer.lab.training.parameter_trial_plans import LEAST_RUNS, tried
+from lossprism.explorer.lab.training.parameter_trial_plans import MIN_RUNS, tried
 from lossprism.explorer.lab.training.probe_batch import probe_exploration
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import (
     MovedPair,
@@ -91,7 +91,7 @@ def _start(request: dict) -> run_comparison.Started:
 def _trials(request: dict) -> run_comparison.Started:
     """{plan, parameter} → the names of the short runs that try several values of a parameter."""
     plan, parameter = read_plan(request.get("plan")), str(request.get("parameter", ""))
-    room = runs().remaining_runs(LEAST_RUNS)
+    room = runs().remaining_runs(MIN_RUNS)
     return run_comparison.Started(run_comparison.start_all(runs(), tried(plan, parameter, room)))
 
 

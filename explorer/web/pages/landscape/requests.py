@@ -4,7 +4,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.landscape.landscapes_over_lever import (
-    ENDS,
+    COSINE_RANGE,
     Cuts,
     Landscapes,
     cuts,
@@ -29,7 +29,7 @@ def _landscapes(request: Json) -> Landscapes:
 
 def _cuts(request: Json) -> Cuts:
     """{sides, lever, negative} → the cuts of the losses through this score of the negative."""
-    negative = within(*ENDS)(request.get("negative"), "negative")
+    negative = within(*COSINE_RANGE)(request.get("negative"), "negative")
     scenarios = [side.applied_to(Scenario()) for side in sides_in(request)]
     with jobs.heavy_work_turn():
         return cuts(scenarios, _lever_in(request), negative)

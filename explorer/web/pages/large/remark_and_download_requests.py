@@ -10,7 +10,7 @@ from lossprism.explorer.export.figure.appearance import look_in
 from lossprism.explorer.export.figure.figure_files import figure_text
 from lossprism.explorer.export.figure.text_layout import clipped
 from lossprism.explorer.lab.large import large_batch_downloads
-from lossprism.explorer.lab.large.large_batch_remarks import Judged, judged, remarks_of
+from lossprism.explorer.lab.large.large_batch_remarks import LabelJudgement, judged, remarks_of
 from lossprism.explorer.lab.large.large_batch_response import Judgement, judgement
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.map_and_histogram_figures import (
@@ -52,7 +52,7 @@ _packed = Jobs(most=4)
 def _start_judging(query: LargeQuery) -> Job:
     """Start judging the pairs, whatever the loss, once for all losses."""
 
-    def work(report: Report) -> Judged:
+    def work(report: Report) -> LabelJudgement:
         batch = result_within(lambda: start_batch(query), report)
         return judged(batch, lambda done, total: report("judging", done, total))
 
@@ -60,7 +60,7 @@ def _start_judging(query: LargeQuery) -> Job:
 
 
 def _start_remarks(query: LargeQuery) -> Job:
-    def work(report: Report) -> tuple[Judged, list]:
+    def work(report: Report) -> tuple[LabelJudgement, list]:
         opened = result_within(lambda: start_opening(query), report)
         by = result_within(lambda: _start_judging(query), report)
         report("judging", 0, 0)
@@ -73,7 +73,7 @@ def _judge(request: Json) -> Judgement | Working:
     """{source, loss, parameters} → where labels and encoder disagree, and what is striking."""
     query = read_query(request)
 
-    def make(found: tuple[Judged, list]) -> Judgement:
+    def make(found: tuple[LabelJudgement, list]) -> Judgement:
         by, remarks = found
         opened = start_opening(query).result()
         editable = query.source.kind == "file" and query.source.has_words(opened.batch)
@@ -118,7 +118,9 @@ def _take(request: Json) -> Text | Download | Working:
     )
 
 
-def _numbers(query: LargeQuery, request: Json, what: str, by: Judged, name: str) -> Text | Working:
+def _numbers(
+    query: LargeQuery, request: Json, what: str, by: LabelJudgement, name: str
+) -> Text | Working:
     def make(opened: LargeSession) -> Text:
         numbers = {"loss_name": query.loss, **dict(query.parameters)}
         numbers["data"] = _origin(query, opened, "en")

@@ -17,10 +17,10 @@ from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.lab.large.batch import (
     LargeBatch,
     LossInput,
-    Numbered,
+    NumberedSentences,
+    check_fits,
     drawn,
     in_order,
-    must_fit,
     scored,
 )
 from lossprism.explorer.lab.large.encoder_pair_scores import encoded
@@ -41,7 +41,7 @@ from lossprism.explorer.lab.large.large_batch_session import (
 )
 from lossprism.explorer.lab.large.large_file_reader import FilePairs, read_pairs
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
-from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads
@@ -103,7 +103,7 @@ class Source:
 
     def has_words(self, batch: LargeBatch) -> bool:
         """True if the pairs of the batch have sentences, and not only numbers."""
-        return not isinstance(batch.first, Numbered)
+        return not isinstance(batch.first, NumberedSentences)
 
 
 @dataclass(frozen=True)
@@ -264,16 +264,16 @@ def _make(query: LargeQuery, report: Report) -> LargeBatch:
     if source.kind == "random":
         limit = pair_limit(query.loss, drawn=True)
         drawn_in = source.random.dimension
-        must_fit(source.random.pairs, limit, query.loss, query.loss_input, drawn_in)
+        check_fits(source.random.pairs, limit, query.loss, query.loss_input, drawn_in)
         return drawn(source.random, query.loss_input)
     if source.kind == "explore":
         return _from_link(source.link, query.loss_input)
     read = result_within(lambda: _reading(source), report)
-    must_fit(len(read.labels), pair_limit(query.loss), query.loss, query.loss_input)
+    check_fits(len(read.labels), pair_limit(query.loss), query.loss, query.loss_input)
     if read.scores is not None and query.loss_input == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
         return dataclasses.replace(batch, rows=read.rows, threshold=read.threshold)
-    if isinstance(read.first, Numbered):
+    if isinstance(read.first, NumberedSentences):
         raise Problem("no_vectors")
     encoder = in_place_of(source.encoder, read.own_vectors)
     vectors_and_scores = encoded(
@@ -316,7 +316,7 @@ def _from_link(link: str, loss_input: LossInput) -> LargeBatch:
 
 def _of_explore(data: Data, batch: Batch, loss_input: LossInput) -> LargeBatch:
     labels = np.array(batch.pairs.labels)
-    first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
+    first, second = TextBuffer(batch.pairs.first), TextBuffer(batch.pairs.second)
     by_it = has_words(data) and not data.cross_encoder and batch.given is None
     encoder = data.encoder if by_it else ""
     if loss_input == "cosines":

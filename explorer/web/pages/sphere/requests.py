@@ -9,9 +9,9 @@ from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.sphere import starting_points
 from lossprism.explorer.lab.sphere.film import (
+    ANGLE_UNITS_PER_DEGREE,
     MAX_MOVES,
     SECONDS_PER_STEP,
-    TENTHS,
     Film,
     Move,
     Steps,
@@ -129,7 +129,7 @@ def _moves(value: Any, where: str) -> tuple[Move, ...]:
     if len(numbers) % 4 or len(numbers) > 4 * MAX_MOVES:
         raise invalid_value(where, value)
     step, point = within(0, STEPS[1]), within(0, starting_points.MAX_POINTS - 1)
-    around, down = within(0, 360 * TENTHS), within(0, 180 * TENTHS)
+    around, down = within(0, 360 * ANGLE_UNITS_PER_DEGREE), within(0, 180 * ANGLE_UNITS_PER_DEGREE)
     readers = (step, point, around, down) * (len(numbers) // 4)
     read = [reader(one, where) for reader, one in zip(readers, numbers, strict=True)]
     return tuple(Move(*read[at : at + 4]) for at in range(0, len(read), 4))

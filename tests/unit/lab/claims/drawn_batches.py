@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from hypothesis import strategies as st
 
-from lossprism.explorer.lab.claims.batches import of_scores, of_vectors
+from lossprism.explorer.lab.claims.batches import batch_of_scored_pairs, batch_of_sentence_vectors
 from lossprism.explorer.lab.claims.claim import ClaimBatch
 
 MOST_PAIRS, MOST_NUMBERS = 6, 4
@@ -29,7 +29,7 @@ def batches(draw: st.DrawFn) -> ClaimBatch:
     pairs = draw(st.lists(pair, min_size=count, max_size=count))
     grades = draw(st.sampled_from([1, 4]))
     labels = draw(st.lists(st.integers(0, grades), min_size=count, max_size=count))
-    return of_vectors(torch.tensor(vectors), pairs, labels, scale=draw(scales))
+    return batch_of_sentence_vectors(torch.tensor(vectors), pairs, labels, scale=draw(scales))
 
 
 @st.composite
@@ -39,4 +39,4 @@ def scored(draw: st.DrawFn) -> ClaimBatch:
     score = st.one_of(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), coordinates)
     scores = draw(st.lists(score, min_size=count, max_size=count))
     labels = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
-    return of_scores(scores, labels, draw(scales))
+    return batch_of_scored_pairs(scores, labels, draw(scales))

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_batch, of_scores, random_batch
+from lossprism.explorer.lab.claims.batches import (
+    S1_EXAMPLE,
+    batch_of_scored_pairs,
+    claim_batch,
+    random_batch,
+)
 from lossprism.explorer.lab.claims.claim import Check, Claim, ClaimBatch, Comparison, Side
 from lossprism.explorer.lab.claims.curvature import hessian
 from lossprism.explorer.lab.claims.ordered_pair_common import loss_of
@@ -232,7 +237,7 @@ def test_the_figures_of_the_sources_example(name: str, latex: str, expected: flo
 
 
 def test_the_equal_terms_of_eq_28() -> None:
-    two = part_of("S1-28", of_scores([0.5, 0.5, 0.5], [1, 0, 0]), "equality")
+    two = part_of("S1-28", batch_of_scored_pairs([0.5, 0.5, 0.5], [1, 0, 0]), "equality")
     assert [(one.left.value, one.right.value, one.holds) for one in two] == [
         (pytest.approx(1.386, abs=1e-3), pytest.approx(1.099, abs=1e-3), False)
     ]
@@ -241,7 +246,7 @@ def test_the_equal_terms_of_eq_28() -> None:
 def test_a_claim_is_checked_on_the_batch_at_hand() -> None:
     scenario = Scenario(data=Data(example="graded_english"), loss="cosent")
     found = explore(scenario)
-    batch = of_batch(found.batch, 20.0)
+    batch = claim_batch(found.batch, 20.0)
     assert loss_of(batch) == pytest.approx(found.loss, rel=1e-5)
     for claim in claims().values():
         parts = (

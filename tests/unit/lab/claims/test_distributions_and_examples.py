@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lossprism.explorer.lab.claims import hyperparameters, training_claims
 from lossprism.explorer.lab.claims import information_claims as information
-from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_vectors
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, batch_of_sentence_vectors
 from lossprism.explorer.lab.claims.claim import CORRECTED, MAIN, Check, ClaimBatch, Comparison
 from lossprism.explorer.lab.claims.confidence_interval import Estimate
 from lossprism.explorer.lab.claims.published_worked_example import final_loss, gradient_of_pair
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.claims.verdict import verdict_of
 from tests.unit.lab.claims.test_claims import LONG, QUICK
 
 nats = st.floats(0.2, 6)
-keys = st.sampled_from(information.KEYS[:8])
+keys = st.sampled_from(information.KEY_COUNTS[:8])
 # Half of the last digit that S1 prints of its vectors.
 ROUNDING = 0.0005
 
@@ -53,16 +53,18 @@ def test_the_information_is_reached_only_with_enough_keys() -> None:
     @QUICK
     @hypothesis.given(nats)
     def enough(truth: float) -> None:
-        count = 2 ** math.ceil((truth + information.ENOUGH) / math.log(2))
-        assert share(truth, min(count, information.KEYS[-1])) == pytest.approx(
-            1, abs=information.SHARE
+        count = 2 ** math.ceil((truth + information.MIN_MARGIN_NATS) / math.log(2))
+        assert share(truth, min(count, information.KEY_COUNTS[-1])) == pytest.approx(
+            1, abs=information.BOUND_TOLERANCE
         )
 
     enough()
     few = hypothesis.find(
-        st.tuples(nats, keys), lambda case: share(*case) < 1 - information.SHARE, settings=LONG
+        st.tuples(nats, keys),
+        lambda case: share(*case) < 1 - information.BOUND_TOLERANCE,
+        settings=LONG,
     )
-    assert math.log(few[1]) < few[0] + information.ENOUGH
+    assert math.log(few[1]) < few[0] + information.MIN_MARGIN_NATS
 
 
 turns, strengths = st.floats(-math.pi, math.pi), st.floats(0.1, 0.95)
@@ -72,7 +74,7 @@ turns, strengths = st.floats(-math.pi, math.pi), st.floats(0.1, 0.95)
 @hypothesis.given(turns, strengths)
 def test_a_turn_changes_no_information(turn: float, strength: float) -> None:
     turned = information.gaussian_information(strength * information.rotation_by(turn))
-    assert turned == pytest.approx(-information.WIDTH / 2 * math.log(1 - strength**2))
+    assert turned == pytest.approx(-information.DIMENSIONS / 2 * math.log(1 - strength**2))
 
 
 def test_a_search_finds_a_larger_cosine_with_less_information() -> None:
@@ -106,7 +108,7 @@ def unrounded(draw: st.DrawFn) -> ClaimBatch:
     shape = S1_EXAMPLE.vectors.shape
     moved = torch.tensor([[draw(error) for _ in range(shape[1])] for _ in range(shape[0])])
     pairs = list(zip(S1_EXAMPLE.first.tolist(), S1_EXAMPLE.second.tolist(), strict=True))
-    return of_vectors(
+    return batch_of_sentence_vectors(
         S1_EXAMPLE.vectors + moved, pairs, S1_EXAMPLE.labels, printed=S1_EXAMPLE.printed
     )
 
@@ -128,7 +130,7 @@ gaps = st.tuples(st.floats(-3, 3), st.floats(0.01, 3))
 def test_runs_are_judged_by_the_whole_interval(gap: tuple[float, float]) -> None:
     mean, half = gap
     found = Estimate(mean, mean - half, mean + half)
-    bound = training_claims.ABOUT_EQUAL
+    bound = training_claims.ABOUT_EQUAL_PERCENT
     inside = -bound <= found.low and found.high <= bound
     outside = found.low > bound or found.high < -bound
     equal = verdict_of([training_claims.within_equal("spearman", found, MAIN)])

@@ -19,8 +19,18 @@ from lossprism.explorer.lab.compare import library_parity as parity_module
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from lossprism.explorer.lab.compare.commands import add_to, write_parity
 from lossprism.explorer.lab.compare.comparison_results import Sentence
-from lossprism.explorer.lab.compare.library_parity import EQUAL, PRECISIONS, Row, parity
-from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS, seeded_batch, shown_of
+from lossprism.explorer.lab.compare.library_parity import (
+    EQUALITY_TOLERANCE,
+    PRECISIONS,
+    Row,
+    parity,
+)
+from lossprism.explorer.lab.compare.parity_batches import (
+    MAX_PAIRS,
+    TRIPLE_BYTES,
+    seeded_batch,
+    shown_of,
+)
 from lossprism.explorer.lab.compare.parity_report import MARKS, report
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime import jobs
@@ -84,7 +94,7 @@ def test_an_unknown_convention_is_not_reported_as_nobodys():
 def test_the_public_functions_are_their_definitions(rows):
     for row in rows:
         for precision, found in row.kernel.items():
-            assert found.worst <= EQUAL[precision]
+            assert found.worst <= EQUALITY_TOLERANCE[precision]
 
 
 def test_the_value_is_that_of_the_definition_on_the_batch(rows):
@@ -371,7 +381,9 @@ def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
             monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "100")
         shown = shown_of(many)
         count = len(shown)
-        assert count == MAX_PAIRS or (hosted and CUBED * count**3 <= 100 * MIB < CUBED * 128**3)
+        assert count == MAX_PAIRS or (
+            hosted and TRIPLE_BYTES * count**3 <= 100 * MIB < TRIPLE_BYTES * 128**3
+        )
         assert shown.pairs.first == many.pairs.first[:count]
         torch.testing.assert_close(shown.scores, many.scores[:count])
 

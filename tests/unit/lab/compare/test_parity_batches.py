@@ -9,9 +9,9 @@ from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
 from lossprism.explorer.lab.compare.batch_change_effects import of_rows
 from lossprism.explorer.lab.compare.callable_library_peers import CALLED, CallablePeer, peers_of
-from lossprism.explorer.lab.compare.library_parity import EQUAL, parity
+from lossprism.explorer.lab.compare.library_parity import EQUALITY_TOLERANCE, parity
 from lossprism.explorer.lab.compare.parity_batches import (
-    ODD,
+    ODD_LABELS,
     batch_for,
     moved,
     odd_for,
@@ -60,7 +60,7 @@ def test_a_step_aside_every_function_is_its_definition(name):
     batch = moved(with_duplicates(), LOSSES[name].reads.values())
     for row in parity(batch, {name: LOSSES[name]}):
         for precision, found in row.kernel.items():
-            assert found.worst <= EQUAL[precision]
+            assert found.worst <= EQUALITY_TOLERANCE[precision]
 
 
 def test_a_wrong_gradient_is_not_excused_by_a_kink(monkeypatch):
@@ -101,12 +101,12 @@ def test_a_library_of_lists_of_one_length_gets_these():
 
 
 def test_odd_labels_are_what_they_are_called():
-    labels = {name: made(seeded_batch()).labels for name, made in ODD.items()}
+    labels = {name: made(seeded_batch()).labels for name, made in ODD_LABELS.items()}
     assert bool((labels["graded"] % 1 != 0).any())
     assert bool((labels["unjudged"] == -1).any())
     assert labels["large"].max() > 128
     assert len(labels["tied"].unique()) == 1
-    sizes = (ODD["single"](seeded_batch()).lists >= 0).sum(dim=1)
+    sizes = (ODD_LABELS["single"](seeded_batch()).lists >= 0).sum(dim=1)
     assert sizes.min() == 1 < sizes.max()
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from lossprism.explorer.lab.doctor.class_encoder_checks import (
     MixedClasses,
+    encode_class_table,
     encoded_classes,
-    look_at_classes,
 )
 from lossprism.explorer.lab.doctor.class_table import read_classes
 from lossprism.explorer.lab.doctor.command_options import add_to
@@ -31,7 +31,7 @@ TABLE = "text,intent\n" + "".join(
 
 
 def seen(text: str, most: int = 100):
-    return look_at_classes(
+    return encode_class_table(
         read_classes(text.encode(), "intents.csv", lambda *_: None), "minilm", most, lambda *_: None
     )
 

@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     sample_places,
 )
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
-from lossprism.explorer.lab.doctor.pair_dataset_checks import KINDS, examine
+from lossprism.explorer.lab.doctor.pair_dataset_checks import INFERENCE_KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.sources.pairs import Pairs
@@ -88,7 +88,7 @@ def test_kinds_of_inference_are_no_degrees():
     assert found.profile.positives == 20
     for loss in ("cosent", "contrastive", "info_nce", "cosine_mse"):
         faults = {one.name: one for one in examine(found.profile, LOSSES[loss], 16).faults}
-        assert faults["inference_labels"].values == dict.fromkeys(KINDS, 20)
+        assert faults["inference_labels"].values == dict.fromkeys(INFERENCE_KINDS, 20)
         assert faults["inference_labels"].rows == tuple(range(3, 61, 3))
         assert not {"degrees_lost", "labels_out_of_reach"} & set(faults)
     result = {one.loss: one for one in suited(found.profile, 16)}

@@ -18,13 +18,13 @@ from lossprism.explorer.lab.doctor.data_report import encoded_lines
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.encoder_checks import (
     counted,
+    encode_pairs,
     examine_encoded,
-    look,
     ranked,
     sharpness,
 )
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.large.encoder_pair_scores import Encoded
+from lossprism.explorer.lab.large.encoder_pair_scores import EncodedScores
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
@@ -63,7 +63,9 @@ def encoder(monkeypatch):
         queries = vectors_of(first) + 2 * vectors_of([one.split(" of ")[1] for one in first])
         queries /= np.linalg.norm(queries, axis=1, keepdims=True)
         cosines = (queries * keys).sum(axis=1)
-        return Encoded(cosines, cosines, (queries.astype(np.float32), keys.astype(np.float32)))
+        return EncodedScores(
+            cosines, cosines, (queries.astype(np.float32), keys.astype(np.float32))
+        )
 
     monkeypatch.setattr(under_test, "encoded", encode)
 
@@ -89,7 +91,7 @@ def planted():
 
 def found(pairs, loss="info_nce", batch=16, most=1000):
     profile = profiled(pairs)
-    seen = look(profile, "minilm", most, quiet)
+    seen = encode_pairs(profile, "minilm", most, quiet)
     faults, checks = examine_encoded(profile, seen, LOSSES[loss], batch)
     return {fault.name: fault for fault in faults}, checks, seen
 
@@ -155,7 +157,9 @@ def test_few_wrong_labels_of_real_pairs_are_found(part, share):
     lines = (DATA / f"stsb_en_ccbysa_{part}.tsv").read_text(encoding="utf-8").splitlines()[1:]
     first, second, labels = zip(*(line.split("\t") for line in lines), strict=True)
     as_it_is, message = np.array(labels, dtype=float), 0
-    seen = look(profiled(Pairs(first, second, tuple(as_it_is))), "minilm", len(lines), quiet)
+    seen = encode_pairs(
+        profiled(Pairs(first, second, tuple(as_it_is))), "minilm", len(lines), quiet
+    )
     assert not [*_sentences_of(as_it_is, seen.cosines)]
     assert ranked(seen), "the list is there without a verdict, too"
     for seed in range(5):
@@ -203,7 +207,7 @@ def test_it_can_be_stopped(encoder):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        look(profiled(clean()), "minilm", 100, stop)
+        encode_pairs(profiled(clean()), "minilm", 100, stop)
 
 
 def test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens(encoder):
@@ -211,7 +215,7 @@ def test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens(encoder):
     long = tuple(f"{text} and on and on and on and on" if place in (3, 7) else text
                  for place, text in enumerate(plain.second))  # fmt: skip
     profile = profiled(Pairs(plain.first, long, plain.labels, labelled=False))
-    seen = look(profile, "minilm", 100, quiet)
+    seen = encode_pairs(profile, "minilm", 100, quiet)
     result, checks = examine_encoded(profile, seen, LOSSES["cosent"], 8)
     (fault,) = [one for one in result if one.name == "tokens_cut_off"]
     assert (fault.values["count"], fault.values["most"], fault.rows) == (2, 11, (4, 8))

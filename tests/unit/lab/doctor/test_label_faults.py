@@ -8,7 +8,7 @@ from lossprism.explorer.core.loss_lookup import losses_called, other_names
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import SEVERE
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
-from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.sources.pairs import Pairs
@@ -34,7 +34,7 @@ def test_labels_outside_the_ends_of_a_class_are_found():
     )
     wrong, tried = [], 0
     for loss in sorted(name for name, *_ in other_names()):
-        if relative_called(loss) or any(spec.parts for spec in losses_called(loss)):
+        if loss_without_definition(loss) or any(spec.parts for spec in losses_called(loss)):
             continue
         spec, tried = under(loss), tried + 1
         for profile, outside in ((five, spec.label_ends is not None), (unit, False)):

@@ -11,7 +11,7 @@ from lossprism.explorer.core.loss_lookup import other_names
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
-from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.minimum_without_labels import minimum_of, small_layouts
 from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.reference_values import (
@@ -152,7 +152,7 @@ def test_what_a_name_selects_is_at_collapse_what_its_definition_gives(name):
 def test_a_class_selects_the_same_convention_for_every_use():
     """The page, the number check and the run check have one table."""
     for name, loss, convention in other_names():
-        if convention and relative_called(name) is None:
+        if convention and loss_without_definition(name) is None:
             assert possible_losses(Known(loss=name))[0].convention == convention, (name, loss)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.duplicate_collisions import (
+    expected_collisions,
     have_partners,
-    meetings,
     partner_pairs,
     partners,
 )
@@ -161,11 +161,11 @@ def test_meetings_are_what_batches_have():
         pairs.append(either[np.ix_(batch, batch)].sum() / 2)
         rows.append((met > 0).sum())
         floor.append(np.log1p(met).mean())
-    result = meetings(of_each, size, both)
+    result = expected_collisions(of_each, size, both)
     for expected, drawn in ((result.pairs, pairs), (result.rows, rows), (result.floor, floor)):
         assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / len(drawn) ** 0.5
     assert result.share == pytest.approx(alike.mean() * 100 / 99)
-    whole = meetings(of_each, 1000, both)
+    whole = expected_collisions(of_each, 1000, both)
     assert whole.pairs == pytest.approx(either.sum() / 2)
     assert whole.floor == pytest.approx(np.log1p(of_each).mean())
 
@@ -184,7 +184,7 @@ def test_no_softmax_falls_below_the_minimum_of_its_duplicates(first, second):
 
     first, second = np.array(first), np.array(second)
     pair = np.unique(first * 10 + second, return_inverse=True)[1]
-    bound = meetings(partners(first, second, pair), 6).floor
+    bound = expected_collisions(partners(first, second, pair), 6).floor
     generator = torch.Generator().manual_seed(0)
     texts = torch.randn(8, 8, generator=generator, dtype=torch.float64)
     for step in range(150):

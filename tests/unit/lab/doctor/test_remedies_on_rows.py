@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept
 from lossprism.explorer.lab.doctor.dataset_reader import read_table
-from lossprism.explorer.lab.doctor.encoder_checks import examine_encoded, look
+from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs, examine_encoded
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
@@ -99,7 +99,7 @@ class Case:
             ).faults
         }
         if self.encoder:
-            seen = look(table.profile, "minilm", 10_000, lambda *_: None)
+            seen = encode_pairs(table.profile, "minilm", 10_000, lambda *_: None)
             found |= {one.name for one in examine_encoded(table.profile, seen, spec, BATCH)[0]}
         return found
 

@@ -255,7 +255,7 @@ def test_an_answer_holds_the_losses_at_each_stop() -> None:
     both, scenarios = [resolved(name) for name in names], [Scenario(loss=name) for name in names]
     batch = make_batch(Data(example="graded_english"), Rules())
     answer = landscapes_over_lever.landscapes(scenarios, "margin", batch)
-    count, size, arrows = len(answer.stops), landscapes_over_lever.GRID, len(answer.arrows)
+    count, size, arrows = len(answer.stops), landscapes_over_lever.GRID_POINTS, len(answer.arrows)
     paced, cosent, refused = (side.found for side in answer.sides)
     assert paced
     assert cosent

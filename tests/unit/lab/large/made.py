@@ -7,7 +7,7 @@ import numpy as np
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
 from lossprism.explorer.lab.large.large_batch_session import checked
 from lossprism.explorer.lab.large.loss_matrix_methods import split
-from lossprism.explorer.lab.large.separable_terms import Split
+from lossprism.explorer.lab.large.separable_terms import SeparableTerms
 from lossprism.losses import LOSSES
 
 LABELS = ("continuous", "grades", "binary", "ties", "single")
@@ -32,7 +32,7 @@ def batch_of(count: int, labels: str = "grades", seed: int = 0, width: int = 0) 
     return in_order(drawn, scores, *names, vectors)
 
 
-def split_of(batch: LargeBatch, loss: str, **parameters: object) -> Split:
+def split_of(batch: LargeBatch, loss: str, **parameters: object) -> SeparableTerms:
     """The terms of a loss that split, in their parts."""
     return split(LOSSES[loss].form, batch, checked(loss, parameters))
 

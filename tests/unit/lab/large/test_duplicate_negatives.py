@@ -128,8 +128,8 @@ def test_what_the_same_texts_weigh_is_what_explore_says(name, chosen, twins, mon
     batch = distinct_texts(with_repeated(batch_of(300, "grades", width=16), kinds=40))
     expected = explored(batch, name, chosen, twins).same_text[name]
     assert min(expected.of_anchor, expected.of_positive) > 0
-    for cells in (large_twins.CELLS, 4):
-        monkeypatch.setattr(large_twins, "CELLS", cells)
+    for cells in (large_twins.CELLS_AT_ONCE, 4):
+        monkeypatch.setattr(large_twins, "CELLS_AT_ONCE", cells)
         found = open_batch(batch, name, checked(name, chosen), quiet, twins)
         remarks, wanted = vars(found.same_text).copy(), vars(expected).copy()
         assert remarks.pop("axis") == wanted.pop("axis")

@@ -10,8 +10,8 @@ from lossprism import losses
 from lossprism.explorer.lab.large import hinge as without_cells
 from lossprism.explorer.lab.large import hinge_term_counts
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
-from lossprism.explorer.lab.large.block_summed_matrix import Summed
-from lossprism.explorer.lab.large.hinge import Hinge
+from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
+from lossprism.explorer.lab.large.hinge import HingeTerms
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS
@@ -37,11 +37,11 @@ def tied(batch: LargeBatch) -> LargeBatch:
     return in_order(batch.labels, np.round(batch.scores * 16) / 16, batch.first, batch.second)
 
 
-def hinge_of(batch: LargeBatch, margin: float = 0.25) -> Hinge:
-    return Hinge(batch.labels, batch.scores, margin, 1e-6)
+def hinge_of(batch: LargeBatch, margin: float = 0.25) -> HingeTerms:
+    return HingeTerms(batch.labels, batch.scores, margin, 1e-6)
 
 
-def weights_of(terms: Hinge) -> np.ndarray:
+def weights_of(terms: HingeTerms) -> np.ndarray:
     """Every gap of two labels whose scores are not a margin apart, compared one by one."""
     gaps = np.maximum(terms.labels[None, :] - terms.labels[:, None], 0)
     return gaps * (terms.scores[:, None] > terms.scores[None, :] - terms.margin)
@@ -55,12 +55,12 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "SMALL_WINDOW_CELLS", 0)
-    monkeypatch.setattr(hinge_term_counts, "GROUP", 100)
-    monkeypatch.setattr(hinge_term_counts, "TABLE", 2**11)
-    monkeypatch.setattr(hinge_term_counts, "AT_ONCE", 2**12)
+    monkeypatch.setattr(hinge_term_counts, "COLUMNS_IN_GROUP", 100)
+    monkeypatch.setattr(hinge_term_counts, "TABLE_NUMBERS", 2**11)
+    monkeypatch.setattr(hinge_term_counts, "CELLS_AT_ONCE", 2**12)
 
 
-def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> None:
+def must_be_sums(terms: HingeTerms, window: Window, weights: np.ndarray, found) -> None:
     blocks = terms.blocks(window, found)
     part = weights[blocks.rows[0] : blocks.rows[-1], blocks.columns[0] : blocks.columns[-1]]
     starts = blocks.rows[:-1] - blocks.rows[0], blocks.columns[:-1] - blocks.columns[0]
@@ -134,7 +134,7 @@ def test_it_reports_the_same_as_for_fewer_pairs(labels):
     """Streamed and without cells the same batch has the same figures, blocks and heaviest terms."""
     batch, parameters = batch_of(700, labels, seed=2), checked("pairwise_hinge", {})
     streamed = open_batch(batch, "pairwise_hinge", parameters, quiet)
-    terms = Hinge(batch.labels, batch.scores, **parameters)
+    terms = HingeTerms(batch.labels, batch.scores, **parameters)
     found, whole = terms.survey(quiet), Window(0, 700, 0, 700)
     assert terms.present(found) == streamed.present
     assert terms.loss(found) == pytest.approx(streamed.loss, rel=1e-9)
@@ -166,7 +166,7 @@ def test_the_effective_number_of_terms_is_within_the_reported_error(labels, monk
 def test_many_pairs_are_compared_without_cells():
     batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)
-    assert isinstance(opened.matrix, Summed)
+    assert isinstance(opened.matrix, BlockSummedMatrix)
     assert opened.matrix.known == (False, False)
     value = losses.pairwise_hinge(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-9)

@@ -31,7 +31,7 @@ from lossprism.explorer.lab.large.map_and_histogram_figures import (
     legend_of,
     map_figure,
 )
-from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.problem import Problem
@@ -102,7 +102,7 @@ def test_a_pair_without_a_term_of_its_own_has_no_gradient(tmp_path):
 
 def worded(count=30):
     base = batch_of(count, "grades")
-    texts = [Texts(f"{side} {k}" for k in range(count)) for side in ("one", "two")]
+    texts = [TextBuffer(f"{side} {k}" for k in range(count)) for side in ("one", "two")]
     place = np.argsort(base.entry)
     return in_order(base.labels[place], base.scores[place], *texts)
 

@@ -160,7 +160,7 @@ class Vectors:
 
     def __init__(self, monkeypatch):
         self.asked = []
-        monkeypatch.setattr(encoder_pair_scores, "PART", 4)
+        monkeypatch.setattr(encoder_pair_scores, "PAIRS_IN_PART", 4)
 
     def __call__(self, sentences):
         self.asked += sentences

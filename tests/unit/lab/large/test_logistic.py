@@ -10,17 +10,17 @@ from lossprism import losses
 from lossprism.explorer.lab.large import logistic as over_nodes
 from lossprism.explorer.lab.large import loss_matrix_methods
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.block_summed_matrix import Summed
+from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
 from lossprism.explorer.lab.large.grid_interpolation import (
-    ERROR,
-    OFFSETS,
-    STEP,
+    MAX_RELATIVE_ERROR,
+    NODE_DISTANCE,
+    NODE_OFFSETS,
     interpolation,
     of_differences_,
 )
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
-from lossprism.explorer.lab.large.logistic import Smooth
-from lossprism.explorer.lab.large.streamed_matrix import Swept
+from lossprism.explorer.lab.large.logistic import LogisticTerms
+from lossprism.explorer.lab.large.streamed_matrix import StreamedMatrix
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from lossprism.explorer.runtime.problem import Problem
@@ -40,7 +40,7 @@ def quiet(done, total):
     pass
 
 
-def weights_of(terms: Smooth) -> np.ndarray:
+def weights_of(terms: LogisticTerms) -> np.ndarray:
     """Every weight, 0 where the mask has none."""
     everyone = np.arange(len(terms.labels))
     differences = torch.from_numpy(terms.differences.cells(everyone, everyone))
@@ -56,13 +56,13 @@ def test_a_term_over_nodes_is_off_by_less_than_a_millionth():
     """At every place between two nodes, however far apart two numbers are."""
     places = torch.linspace(-0.5, 0.5, 31, dtype=torch.float64)
     of_places = torch.from_numpy(interpolation(places.numpy()))
-    nodes = torch.from_numpy(OFFSETS)
+    nodes = torch.from_numpy(NODE_OFFSETS)
     for apart in range(-555, 556):  # up to differences of 150
-        at_nodes = STEP * (apart + nodes[:, None] - nodes)
-        true = STEP * (apart + places[:, None] - places)
+        at_nodes = NODE_DISTANCE * (apart + nodes[:, None] - nodes)
+        true = NODE_DISTANCE * (apart + places[:, None] - places)
         for over, expected in zip(of_differences_(at_nodes), of_differences_(true), strict=True):
             found = of_places.T @ over @ of_places
-            assert (found / expected - 1).abs().max() < ERROR
+            assert (found / expected - 1).abs().max() < MAX_RELATIVE_ERROR
 
 
 WINDOWS = (
@@ -81,7 +81,7 @@ def test_blocks_are_the_sums_of_their_cells(labels, scale, lengths, monkeypatch)
     batch = batch_of(COUNT, labels)
     weights = weights_of(smooth(batch, scale, "sum"))
     for shortest in lengths:  # blocks of a few pairs, or of chunks
-        monkeypatch.setattr(over_nodes, "SHORTEST", shortest)
+        monkeypatch.setattr(over_nodes, "MIN_CHUNK", shortest)
         terms = smooth(batch, scale, "sum")
         found = terms.survey(quiet)
         for window in WINDOWS:
@@ -134,7 +134,7 @@ def test_few_cells_are_summed_one_by_one(monkeypatch):
 def test_many_pairs_are_compared_over_nodes():
     batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {}), quiet)
-    assert isinstance(opened.matrix, Summed)
+    assert isinstance(opened.matrix, BlockSummedMatrix)
     assert opened.matrix.known == (True, False)
     value = losses.pairwise_logistic(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-6)
@@ -145,7 +145,7 @@ def test_a_survey_can_be_stopped(monkeypatch):
         if done:
             raise InterruptedError
 
-    monkeypatch.setattr(over_nodes, "AT_ONCE", 2**14)
+    monkeypatch.setattr(over_nodes, "CELLS_AT_ONCE", 2**14)
     with pytest.raises(InterruptedError):
         smooth(batch_of(2000), 20.0, "sum").survey(stop)
 
@@ -165,7 +165,7 @@ def test_fewer_pairs_of_so_steep_a_scale_are_gone_through_cell_by_cell():
     batch = in_order(values, values, ("",) * count, ("",) * count)
     steep = checked("pairwise_logistic", {"scale": 151})
     opened = open_batch(batch, "pairwise_logistic", steep, quiet)
-    assert isinstance(opened.matrix, Swept)
+    assert isinstance(opened.matrix, StreamedMatrix)
     value = losses.pairwise_logistic(
         torch.tensor(batch.scores), torch.tensor(batch.labels), scale=151
     )

@@ -11,7 +11,7 @@ from PIL import Image
 
 from lossprism.explorer.lab.large.large_batch_response import pairs_page
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
-from lossprism.explorer.lab.large.pair_table import PAGE, histogram, page
+from lossprism.explorer.lab.large.pair_table import ROWS_PER_PAGE, histogram, page
 from lossprism.explorer.sources.encoders.table_vectors_encoder import store
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
@@ -26,7 +26,9 @@ def opened():
 @pytest.mark.parametrize("falling", [True, False])
 @pytest.mark.parametrize("column", ["entry", "label", "score", "gradient"])
 def test_pages_in_turn_are_the_whole_table_in_order(opened, column, falling):
-    pages = [page(opened, "", column, falling, number) for number in range(-(-300 // PAGE))]
+    pages = [
+        page(opened, "", column, falling, number) for number in range(-(-300 // ROWS_PER_PAGE))
+    ]
     places = np.concatenate([one.places for one in pages])
     assert sorted(places) == list(range(300))
     values = {
@@ -67,7 +69,7 @@ def test_search_by_words_numbers_and_comparisons(opened, search, expected):
     first = page(opened, search, "score", True, 0)
     assert first.found == len(wanted)
     assert set(first.places) <= wanted
-    assert len(first.places) == min(PAGE, len(wanted))
+    assert len(first.places) == min(ROWS_PER_PAGE, len(wanted))
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.lab.large import text_buffer
-from lossprism.explorer.lab.large.batch import Numbered
-from lossprism.explorer.lab.large.text_buffer import Texts, holding
+from lossprism.explorer.lab.large.batch import NumberedSentences
+from lossprism.explorer.lab.large.text_buffer import TextBuffer, holding
 from lossprism.explorer.runtime.object_size import bytes_of
 
 TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 
 
 @pytest.fixture(params=[(1, 1), (2, 9), (4, 30), (100, 2**20)])
-def kept(request, monkeypatch) -> Texts:
+def kept(request, monkeypatch) -> TextBuffer:
     step, unwritten = request.param
-    monkeypatch.setattr(text_buffer, "STEP", step)
+    monkeypatch.setattr(text_buffer, "TEXTS_AT_ONCE", step)
     monkeypatch.setattr(text_buffer, "UNWRITTEN_BYTES", unwritten)
-    return Texts(TEXTS)
+    return TextBuffer(TEXTS)
 
 
 def test_they_are_read_as_they_were_written(kept):
@@ -42,7 +42,7 @@ def test_more_may_be_appended_to_what_was_read(kept):
 def test_many_are_in_a_file_and_several_may_read_them(monkeypatch):
     monkeypatch.setattr(text_buffer, "UNWRITTEN_BYTES", 1000)
     known = [f"sentence number {k}" for k in range(10_000)]
-    kept = Texts(known)
+    kept = TextBuffer(known)
     in_memory = sum(map(sys.getsizeof, kept._waiting))
     assert in_memory < 5000 < sum(map(len, known))
     with ThreadPoolExecutor(8) as several:
@@ -59,16 +59,16 @@ def test_what_holds_a_word_is_found_whatever_the_case(kept, wanted):
 
 
 def test_numbered_sentences_are_searched_too():
-    assert holding(Numbered(2000, "a"), "#199").sum() == 11
+    assert holding(NumberedSentences(2000, "a"), "#199").sum() == 11
 
 
 def test_without_any_nothing_is_found():
-    assert len(holding(Texts(), "a")) == 0
-    assert list(Texts()) == []
+    assert len(holding(TextBuffer(), "a")) == 0
+    assert list(TextBuffer()) == []
 
 
 def test_they_take_their_own_memory_and_little_more():
-    kept = Texts(f"sentence number {k}" for k in range(10_000))
+    kept = TextBuffer(f"sentence number {k}" for k in range(10_000))
     plain = sum(len(text) for text in kept)
     assert plain < bytes_of(kept) < 1.2 * plain + 9 * 10_000 + 1000
     assert bytes_of(kept) < sum(map(sys.getsizeof, kept)) / 2

@@ -8,7 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from lossprism.explorer.lab.training.command_termination import ENDING, ended_with_us
+from lossprism.explorer.lab.training.command_termination import (
+    TERMINATING_SIGNALS,
+    runs_ended_with_command,
+)
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_comparison import start_all
 
@@ -34,12 +37,12 @@ class Started:
 
 
 def terminated(runs: Started, number: int) -> None:
-    with ended_with_us(runs) as names:
+    with runs_ended_with_command(runs) as names:
         names += ["one", "other"]
         os.kill(os.getpid(), number)
 
 
-@pytest.mark.parametrize("name", ENDING)
+@pytest.mark.parametrize("name", TERMINATING_SIGNALS)
 def test_a_terminated_command_ends_its_runs(name):
     number = getattr(signal, name)
     before, runs = signal.getsignal(number), Started()
@@ -52,10 +55,10 @@ def test_a_terminated_command_ends_its_runs(name):
 
 def test_a_command_that_goes_well_or_fails_ends_no_run():
     runs = Started()
-    with ended_with_us(runs) as names:
+    with runs_ended_with_command(runs) as names:
         names.append("one")
     problem = ValueError("much")
-    with pytest.raises(ValueError, match="much"), ended_with_us(runs):
+    with pytest.raises(ValueError, match="much"), runs_ended_with_command(runs):
         raise problem
     assert runs.ended == []
 

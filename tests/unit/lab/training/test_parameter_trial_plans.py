@@ -10,8 +10,8 @@ import pytest
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.parameter_trial_plans import (
-    LEAST_RUNS,
     MAX_PAIRS,
+    MIN_RUNS,
     fitting,
     offer_of,
     offers,
@@ -38,7 +38,7 @@ def test_the_plans_differ_in_the_value_and_the_seed_alone():
     alike = {dataclasses.replace(plan, seed=0, parameters=()) for plan in plans}
     assert len(alike) == 1
     assert (plans[0].threshold, plans[0].label_range) == (2.0, (0, 8))
-    assert len(data.read(plans[0]).held_out) >= data.LEAST_HELD_OUT
+    assert len(data.read(plans[0]).held_out) >= data.MIN_HELD_OUT_PAIRS
 
 
 def test_texts_that_a_scenario_leaves_out_are_left_out_in_its_trials():
@@ -130,10 +130,10 @@ def test_a_space_queues_what_fits(runs, monkeypatch, visited):
     run.take_ticket(os.getpid())
     assert runs.remaining_runs() == 5
     with pytest.raises(Problem) as refused:
-        runs.remaining_runs(least=LEAST_RUNS)
+        runs.remaining_runs(least=MIN_RUNS)
     assert refused.value.key == "problem.training_shared_own"
     run.set_stage("stopped")
-    assert len(tried(plan, room=runs.remaining_runs(LEAST_RUNS))) == 6
+    assert len(tried(plan, room=runs.remaining_runs(MIN_RUNS))) == 6
 
 
 def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():

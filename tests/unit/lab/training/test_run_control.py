@@ -445,7 +445,7 @@ def test_polling_is_slower_far_back_in_the_queue(runs, monkeypatch):
     monkeypatch.setattr(worker.os, "nice", lambda by: 0)
     monkeypatch.setattr(worker, "work", lambda run, trial: 0)
     assert worker.main(str(run.path)) == 0
-    assert slept == [worker.TURN_SECONDS] * (worker.MAX_TURNS + 3 + 1)
+    assert slept == [worker.QUEUE_POLL_SECONDS] * (worker.MAX_TURNS + 3 + 1)
 
 
 def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(runs, monkeypatch):

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.setting_effect_on_comparison import on_settings, tried
+from lossprism.explorer.lab.training.setting_effect_on_comparison import on_settings, tried_setting
 from lossprism.explorer.locale import LANGUAGES, say
 
 
@@ -16,7 +16,7 @@ def of(loss, figure, value=None, **more):
     chosen = {} if value is None else {name: value}
     plan = TrainingPlan.from_json({"loss": loss, "parameters": chosen, **more}).to_json()
     plan.pop("seed")
-    return tried(plan, figure)
+    return tried_setting(plan, figure)
 
 
 def remark_keys(*found):

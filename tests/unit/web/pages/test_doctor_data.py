@@ -146,8 +146,8 @@ def test_an_encoder_is_called_once_for_all_losses(monkeypatch):
     """Of the textbook's twins the embedded one says which answers would do for another question."""
     source = {"kind": "example", "example": "twins"}
     looked = []
-    whole = dataset_requests.look
-    monkeypatch.setattr(dataset_requests, "look", lambda *a: looked.append(1) or whole(*a))
+    whole = dataset_requests.encode_pairs
+    monkeypatch.setattr(dataset_requests, "encode_pairs", lambda *a: looked.append(1) or whole(*a))
     monkeypatch.setattr(dataset_requests, "_seen", Jobs())
     request = {"source": source, "batch": 8, "encoder": "all-MiniLM-L6-v2", "most": 16}
     found = named(ASK["encode"]({**request, "loss": "info_nce"}))

@@ -12,7 +12,7 @@ import pytest
 
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.variation_over_batches import COUNT
+from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.web.pages.explore import request_scenario, requests
@@ -163,7 +163,7 @@ def test_the_figures_over_many_batches_of_a_file():
     spread = SERVER["spread"]
     asked_ = {"scenario": {"data": data}, "file": answer["file"]}
     figures = spread(asked_)["figures"]
-    assert {len(values) for values in figures.values()} == {COUNT}
+    assert {len(values) for values in figures.values()} == {BATCH_COUNT}
     # This batch is the first of them.
     rows = {**data, "rows": drawn["rows"]}
     here = requested(rows)["picture"]["figures"]

@@ -11,9 +11,9 @@ import pytest
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_reader import read_run
-from lossprism.explorer.lab.doctor.logs.run_reference_values import marks_of
+from lossprism.explorer.lab.doctor.logs.run_reference_values import run_reference_values
 from lossprism.explorer.lab.doctor.logs.run_report import about
-from lossprism.explorer.lab.training.teacher_scores import VECTORS
+from lossprism.explorer.lab.training.teacher_scores import VECTORS_FILE
 from lossprism.explorer.runtime.array_serialization import save_array
 from lossprism.losses import LOSSES, SHIPPED
 
@@ -29,7 +29,7 @@ def test_negatives_that_came_as_triplets_stand_among_the_candidates(tmp_path):
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     log = read_run(str(tmp_path))
     assert (log.known.batch, log.known.negatives) == (16, 2)
-    marks = marks_of(log, log.known)
+    marks = run_reference_values(log, log.known)
     assert marks.collapse == pytest.approx(math.log(48))
     assert marks.assumed == ""
 
@@ -73,9 +73,11 @@ def test_a_run_of_ours_knows_its_value_at_collapse(tmp_path, loss):
         rows = [(*row, float(place % 5)) for place, row in enumerate(rows)]
     if "teacher_vectors" in spec.needs:
         folder.mkdir()
-        save_array(folder / VECTORS, np.random.default_rng(0).normal(size=(2 * len(rows) + 2, 6)))
+        save_array(
+            folder / VECTORS_FILE, np.random.default_rng(0).normal(size=(2 * len(rows) + 2, 6))
+        )
     log = our_run(folder, loss, rows)
-    marks = marks_of(log, log.known)
+    marks = run_reference_values(log, log.known)
     assert (marks.collapse is None) == (spec.collapse is None)
 
 
@@ -87,23 +89,23 @@ def test_a_run_against_prototypes_has_one_for_each_class_of_its_data(tmp_path):
         ("arcface", math.log1p(29 * math.exp(moved))),
     ):
         log = our_run(tmp_path / loss, loss, rows, batch=8)
-        assert marks_of(log, log.known).collapse == pytest.approx(expected, abs=1e-6)
+        assert run_reference_values(log, log.known).collapse == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_teachers_scores_are_those_of_the_run(tmp_path):
     """Margin-MSE without a margin: the mean of the teacher's squared margins, all of 2 here."""
     rows = [(f"q{n // 2}", f"t{n}", 5.0 * (n % 2), 2.0 * (n % 2)) for n in range(100)]
     log = our_run(tmp_path / "run", "margin_mse", rows)
-    assert marks_of(log, log.known).collapse == pytest.approx(4)
+    assert run_reference_values(log, log.known).collapse == pytest.approx(4)
 
 
 def test_a_teachers_vectors_are_those_of_the_run(tmp_path):
     """Of vectors at ±1 in every place, half of each sign, the mean is near 0 and the rest 1."""
     (tmp_path / "run").mkdir()
     signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(402, 6))
-    save_array(tmp_path / "run" / VECTORS, signs)
+    save_array(tmp_path / "run" / VECTORS_FILE, signs)
     log = our_run(tmp_path / "run", "embedding_mse", GRADED, batch=100)
-    assert marks_of(log, log.known).collapse == pytest.approx(1, abs=0.02)
+    assert run_reference_values(log, log.known).collapse == pytest.approx(1, abs=0.02)
 
 
 def test_the_value_at_collapse_is_that_of_batches_of_its_rows(tmp_path):
@@ -111,7 +113,7 @@ def test_the_value_at_collapse_is_that_of_batches_of_its_rows(tmp_path):
     epochs; and nothing is invented where the rows are not there."""
     rows = [(f"a{n}", f"b{n}", n / 40) for n in range(200)]
     log = our_run(tmp_path / "run", "cosent", rows, batch=20, steps=30)
-    marks = marks_of(log, log.known)
+    marks = run_reference_values(log, log.known)
     assert (marks.drawn, marks.collapse) == (True, pytest.approx(math.log1p(190)))
     assert "at_collapse" not in {fault.name for fault in examine_run(log).faults}
     assert "5.25" in "\n".join(about(examine_run(log)))
@@ -119,4 +121,4 @@ def test_the_value_at_collapse_is_that_of_batches_of_its_rows(tmp_path):
     assert our_run(tmp_path / "twice", "cosent", rows * 2, batch=20, steps=30).epochs == 1.5
     (tmp_path / "run" / "train.jsonl").unlink()
     bare = read_run(str(tmp_path / "run"))
-    assert (bare.epochs, marks_of(bare, bare.known).collapse) == (None, None)
+    assert (bare.epochs, run_reference_values(bare, bare.known).collapse) == (None, None)
