@@ -14,7 +14,6 @@ class SweptCurves:
     null where it has none anywhere. `over_scale` tends to `limit` and lies in `band`, its lower
     and upper edge; `advised` and `within` are ranges of the parameter."""
 
-    parameter: str
     logarithmic: bool
     values: Floats
     loss: Floats | None
@@ -45,7 +44,6 @@ class Pieces:
     """A batch processed in another way than in one piece. `cells` (0 absent, 1 with gradient on
     both sides, 2 with gradient on one) are the first of `all` rows and columns."""
 
-    parts: int
     whole: Real
     loss: Real
     equal: bool
@@ -116,7 +114,6 @@ class Collapsing:
     falls: bool
     lowest: float
     least: Real
-    arrives: bool | None
 
 
 Found = SweptCurves | Pieces | PreciseRows | ChangedLoss | Collapsing

@@ -1,7 +1,6 @@
 """Requests of the Compare page."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from torch import Tensor
 
@@ -26,7 +25,6 @@ from lossprism.explorer.lab.compare.comparison_results import (
 from lossprism.explorer.lab.compare.formula_difference import (
     CodeLine,
     ParameterPair,
-    StepPair,
     difference,
     number_of,
 )
@@ -62,7 +60,6 @@ from lossprism.explorer.web.pages.explore.request_scenario import (
     scenario_link,
     skipped_rows,
 )
-from lossprism.losses import Symbol
 
 
 @dataclass(frozen=True)
@@ -74,9 +71,7 @@ class ComparedFigures:
     floor_is_bound: bool
     collapse: Real | None
     gradient_norm: Real
-    gradient_of: Literal["scores", "vectors"]
     terms: int | None
-    active: int | None
     moving: int | None
     effective: Real | None
     ordered: int
@@ -90,12 +85,10 @@ class ComparedSide:
     prevented them. `parameters` are those in force; `looked` is null for a step that the page has
     by this `name` already."""
 
-    named: Sentence
     parameters: dict[str, Setting]
     problem: Problem | None
     figures: ComparedFigures | None
     gradient: Floats | None
-    projected: bool
     name: str
     looked: Looked | None
 
@@ -276,12 +269,10 @@ def scenarios_in(request: Json) -> tuple[Scenario, list[Scenario]] | None:
 
 def _side(one: Outcome, gradient: Tensor | None, name: str, looked: Looked | None) -> ComparedSide:
     return ComparedSide(
-        named=Sentence("compare.named", one.called),
         parameters=sent_parameters(one.parameters),
         problem=one.problem,
         figures=one.figures and as_answer(ComparedFigures, one.figures),
         gradient=None if gradient is None else packed(gradient),
-        projected=one.is_projected,
         name=name,
         looked=looked,
     )
@@ -311,18 +302,16 @@ class StepNumbers:
     """Name of a step, and its value on this batch."""
 
     name: str
-    latex: str
     number: InNumbers | None
 
 
 @dataclass(frozen=True)
 class Differing:
     """Two definitions in one, or one after the other where they are not `together`: `formula` line
-    by line in LaTeX, which step of either side each part
-    is, the parameters, the listings; `empty` where they are one formula."""
+    by line in LaTeX, the parameters, the listings, and the steps of either; `empty` where they are
+    one formula."""
 
     formula: tuple[str, ...]
-    steps: tuple[StepPair, ...]
     parameters: tuple[ParameterPair, ...]
     code: tuple[CodeLine, ...]
     base: list[StepNumbers]
@@ -359,7 +348,6 @@ def _numbers(e: Exploration) -> list[StepNumbers]:
     return [
         StepNumbers(
             step.name,
-            e.spec.symbols.get(step.name, Symbol("")).written,
             (number := number_of(step.value)) and as_answer(InNumbers, number),
         )
         for step in e.trace.tensors

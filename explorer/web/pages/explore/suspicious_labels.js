@@ -1,5 +1,5 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
-import { h, reword, setText, worded } from "../../kit/dom.js";
+import { h, setText, worded } from "../../kit/dom.js";
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/label_corrections.js";
 import { percent, show } from "../../kit/number_format.js";
 import { agree } from "../../kit/reader_consent.js";
@@ -141,7 +141,6 @@ export function suspectsPart(page, server) {
   return {
     element,
     draw,
-    reword: () => reword(element),
     /** @param {(pairs: number[]) => boolean} all whether these pairs are pointed at */
     light: (all) => table.update({ state: { lit: ({ pair }) => all([pair]) } }),
   };

@@ -58,11 +58,10 @@ class MapAnswer:
 
 @dataclass(frozen=True)
 class MapRun:
-    """An ended run by its name and loss; `created` in seconds since 1970."""
+    """An ended run by its name and loss."""
 
     id: str
     loss: str
-    created: float
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def _answer(sentence_map: SentenceMap) -> MapAnswer:
 def _runs(_request: Json) -> MapRuns:
     """{} → the ended runs of bi-encoders."""
     ended = [one for one in default_runs().listed() if one.state in ENDED and one.kind == "bi"]
-    return MapRuns([MapRun(one.id, one.loss, one.created) for one in ended[:MAX_LISTED_RUNS]])
+    return MapRuns([MapRun(one.id, one.loss) for one in ended[:MAX_LISTED_RUNS]])
 
 
 def _on_explore(request: Json) -> PairsOnExplore:

@@ -268,7 +268,7 @@ def test_each_way_begins_at_the_loss_and_ends_on_its_line():
     for loss, way in zip(losses, ways, strict=True):
         assert way["start"] == single(loss, **given_answers()).loss
         assert numbers(way["values"])[0] == pytest.approx(way["start"], rel=1e-6)
-        assert way["arrives"]
+        assert way["reached"] == pytest.approx(way["line"], rel=1e-6)
     expected = [math.log(8), math.log(15), 1.0, 8 * math.log(2)]
     assert [way["reached"] for way in ways] == pytest.approx(expected, abs=1e-6)
 
