@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { finiteRange, heightAxis, nearest } from "../../explorer/web/kit/axis_range.js";
-import { alongOf, canBeLogarithmic, choicesOf, onAxis } from "../../explorer/web/pages/compare/vary/sweep_axis.js";
+import {
+  canBeLogarithmic,
+  choicesOf,
+  orderedOnAxis,
+  sweptParameterOf,
+} from "../../explorer/web/pages/compare/vary/sweep_axis.js";
 
 const number = (name, more = {}) => ({ kind: "number", name, role: "", minimum: 0.1, maximum: 100, ...more });
 const COSENT = { parameters: [number("scale", { role: "scale" })] };
@@ -14,7 +19,7 @@ const MSE = { parameters: [] };
 
 test("a parameter is found by its name, by its role, or as the reciprocal of the other", () => {
   const named = (form, wanted) => {
-    const found = alongOf(form, wanted);
+    const found = sweptParameterOf(form, wanted);
     return found && [found.name, found.inverted];
   };
   assert.deepEqual(named(COSENT, "scale"), ["scale", false]);
@@ -33,16 +38,16 @@ test("what can be chosen is named once, roles first", () => {
 });
 
 test("a range that reaches 0 has no equal ratios", () => {
-  assert.ok(canBeLogarithmic([alongOf(COSENT, "scale"), null]));
-  assert.ok(!canBeLogarithmic([alongOf(TRIPLET, "margin")]));
+  assert.ok(canBeLogarithmic([sweptParameterOf(COSENT, "scale"), null]));
+  assert.ok(!canBeLogarithmic([sweptParameterOf(TRIPLET, "margin")]));
 });
 
 test("a temperature stands on the axis of a scale as 1/τ, rising, with its own values beside it", () => {
-  const { order, own, x } = onAxis({ inverted: true }, Float32Array.of(0.05, 0.1, 0.5));
+  const { order, own, x } = orderedOnAxis({ inverted: true }, Float32Array.of(0.05, 0.1, 0.5));
   assert.deepEqual(order, [2, 1, 0]);
   assert.deepEqual(own, [0.5, 0.1, 0.05]);
   assert.deepEqual(x, [2, 10, 20]);
-  assert.deepEqual(onAxis({ inverted: false }, Float32Array.of(0.1, 17.77)).own, [0.1, 17.77]);
+  assert.deepEqual(orderedOnAxis({ inverted: false }, Float32Array.of(0.1, 17.77)).own, [0.1, 17.77]);
 });
 
 test("the nearest value is that which is drawn nearest", () => {

@@ -188,8 +188,8 @@ def edit_own_loss(server: Server, folder) -> None:
     own_loss.add_own_loss(f"{path}:wired")
     try:
         own_loss.set_page_host("127.0.0.1")
-        assert server.ask("own", "wired", exploring.Own)["problem"] is None
-        held = server.ask("own_text", "wired", exploring.OwnText)
+        assert server.ask("own", "wired", exploring.OwnLossFile)["problem"] is None
+        held = server.ask("own_text", "wired", exploring.OwnFileText)
         requested = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
         own_loss.set_page_host("0.0.0.0")
         for name, request in (("own_text", "wired"), ("own_write", requested)):
@@ -197,8 +197,8 @@ def edit_own_loss(server: Server, folder) -> None:
             assert refused["error"]["key"] == "problem.own_loss_not_here"
         assert path.read_text() == held["text"]
         own_loss.set_page_host("127.0.0.1")
-        server.ask("own_write", requested, exploring.OwnWritten)
-        assert server.ask("own", "wired", exploring.Own)["problem"]["values"]["line"] == 1
+        server.ask("own_write", requested, exploring.OwnFileWritten)
+        assert server.ask("own", "wired", exploring.OwnLossFile)["problem"]["values"]["line"] == 1
     finally:
         own_loss.set_page_host("")
         del LOSSES["wired"], own_loss._OWN_LOSSES["wired"]
@@ -231,7 +231,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("read_file", file, uploaded_file_batches.FileUndecided)
     server.ask("read_file", {"name": "a.csv", "file": "gone"}, uploaded_file_batches.SendFile)
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
-    server.ask("spread", {"scenario": {"data": small}}, exploring.OverBatches)
+    server.ask("spread", {"scenario": {"data": small}}, exploring.FiguresOverBatches)
     opened = server.ask(
         "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
     )
@@ -287,23 +287,27 @@ def test_compare(pages):
         {"loss": "ranknot", "convention": "", "parameters": {}},
     ]
     scenario = {"scenario": {"data": FEW}, "sides": sides}
-    looked = server.ask("compare", {**scenario, "look": True, "at": [0, -1, 2]}, comparing.Beside)
+    looked = server.ask(
+        "compare", {**scenario, "look": True, "at": [0, -1, 2]}, comparing.LossComparison
+    )
     assert [bool(one["looked"]) for one in looked["sides"]] == [True] * 5 + [False]
     key = looked["batch"]["key"]
-    assert "batch" not in server.ask("compare", {**scenario, "known": key}, comparing.Beside)
+    assert "batch" not in server.ask(
+        "compare", {**scenario, "known": key}, comparing.LossComparison
+    )
     typed = {"data": {"source": "table", "rows": ROWS}}
-    named = server.ask("compare", {**scenario, "scenario": typed}, comparing.Beside)
+    named = server.ask("compare", {**scenario, "scenario": typed}, comparing.LossComparison)
     assert named["skipped"]
     bare = {"data": {"source": "table", "rows": []}}
     held = {**scenario, "scenario": bare, "rows": named["rows"]}
-    assert server.ask("compare", held, comparing.Beside)["sides"] == named["sides"]
+    assert server.ask("compare", held, comparing.LossComparison)["sides"] == named["sides"]
     empty = {"data": {"source": "table", "rows": [["", "", ""]]}}
     server.ask("compare", {**scenario, "scenario": empty}, request_scenario.Unexplored)
     lost = {**held, "rows": "?"}
     for name, more in (("compare", {}), ("formula", {"base": 0, "other": 2}), ("parity", {})):
         server.ask(name, {**lost, **more}, request_scenario.SendRows)
     for base in range(5):
-        server.ask("formula", {**scenario, "base": base, "other": 2}, comparing.Differing)
+        server.ask("formula", {**scenario, "base": base, "other": 2}, comparing.FormulaDifference)
     first = {**scenario, "sides": sides[:2]}
     assert not server.ask("parity", first, Parity)["seeded"]
     printed = {"data": {"source": "example", "example": "cosent_batch"}}

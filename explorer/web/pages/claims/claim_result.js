@@ -6,13 +6,13 @@ import { h, hosted } from "../../kit/preact_view.js";
 import { has, say } from "../../kit/words.js";
 import { ClaimCurves, colourOf, figureOf } from "./claim_chart.js";
 
-/** @typedef {import("../../wire").Executed} Executed */
-/** @typedef {import("../../wire").WrittenComparison} Comparison */
+/** @typedef {import("../../wire").ClaimResult} ClaimResultData */
+/** @typedef {import("../../wire").ClaimComparison} Comparison */
 
-const SHOWN_ROWS = 5;
+const MAX_FIRST_ROWS = 5;
 
 /** @type {Record<string, string>} the class of a verdict */
-const LOOKS = { holds: "holds", fails: "fails", only_if: "depends", depends: "depends", undecided: "depends" };
+const CLASSES = { holds: "holds", fails: "fails", only_if: "depends", depends: "depends", undecided: "depends" };
 
 /** @param {{ latex: string, display?: boolean }} properties */
 export const Formula = ({ latex, display = false }) =>
@@ -24,31 +24,31 @@ export const Formula = ({ latex, display = false }) =>
 
 /** @param {{ verdict: string }} properties */
 export const VerdictMark = ({ verdict }) =>
-  h(`span.lp-claim-verdict.lp-claim-${LOOKS[verdict] ?? "none"}`, say(`claims.verdict.${verdict}`));
+  h(`span.lp-claim-verdict.lp-claim-${CLASSES[verdict] ?? "none"}`, say(`claims.verdict.${verdict}`));
 
-/** @param {{ name: string, executed: Executed, title: string, page: import("./state.js").ClaimsPage }} properties */
-export const ExecutedClaim = ({ name, executed, title, page }) =>
+/** @param {{ name: string, result: ClaimResultData, title: string, page: import("./state.js").ClaimsPage }} properties */
+export const ClaimResult = ({ name, result, title, page }) =>
   h(
     "section",
-    executed.chart ? h(ClaimCurves, { chart: executed.chart }) : null,
-    executed.parts.map(({ part, verdict }) =>
+    result.chart ? h(ClaimCurves, { chart: result.chart }) : null,
+    result.parts.map(({ part, verdict }) =>
       h(
         "div.lp-claim-part",
         { key: part },
         h("p", h(VerdictMark, { verdict }), " ", part === "claim" ? title : statementOf(name, part)),
-        h(PartSides, { rows: executed.comparisons.filter((one) => one.part === part) }),
+        h(PartComparisons, { rows: result.comparisons.filter((one) => one.part === part) }),
       ),
     ),
-    executed.facts.length
+    result.facts.length
       ? h(
           "p.lp-claim-facts",
-          executed.facts.map(({ latex, text }) =>
+          result.facts.map(({ latex, text }) =>
             h("span", { key: latex }, h(Formula, { latex: `${latex} =` }), " ", h("b", text)),
           ),
         )
       : null,
-    executed.sample ? h("p.lp-note", sampleOf(executed.sample, executed.comparisons)) : null,
-    executed.chart ? h(SaveCurves, { page, name, chart: executed.chart }) : null,
+    result.sample ? h("p.lp-note", sampleOf(result.sample, result.comparisons)) : null,
+    result.chart ? h(CurvesExport, { page, name, chart: result.chart }) : null,
   );
 
 /** @type {(sample: import("../../wire").Sample, rows: Comparison[]) => string} What the runs were judged on. */
@@ -59,15 +59,17 @@ function sampleOf({ seeds, pairs, level, data }, rows) {
 }
 
 /** @param {{ rows: Comparison[] }} properties */
-function PartSides({ rows }) {
+function PartComparisons({ rows }) {
   // What speaks against a statement is seen first.
   const against = rows.filter((one) => one.asserted && !one.holds);
   const sorted = [...against, ...rows.filter((one) => !against.includes(one))];
-  const more = sorted.slice(SHOWN_ROWS);
+  const more = sorted.slice(MAX_FIRST_ROWS);
   return h(
     "div",
-    h(Sides, { rows: sorted.slice(0, SHOWN_ROWS) }),
-    more.length ? h(Fold, { title: say("claims.more", { count: more.length }) }, h(Sides, { rows: more })) : null,
+    h(ComparisonTable, { rows: sorted.slice(0, MAX_FIRST_ROWS) }),
+    more.length
+      ? h(Fold, { title: say("claims.more", { count: more.length }) }, h(ComparisonTable, { rows: more }))
+      : null,
   );
 }
 
@@ -75,7 +77,7 @@ function PartSides({ rows }) {
 export const statementOf = (name, part) => (has(`claims.${name}.${part}`) ? say(`claims.${name}.${part}`) : "");
 
 /** @param {{ rows: Comparison[] }} properties */
-const Sides = ({ rows }) =>
+const ComparisonTable = ({ rows }) =>
   h(
     "div.lp-scroll",
     { tabIndex: 0, role: "group", "aria-label": say("claims.sides") },
@@ -83,7 +85,7 @@ const Sides = ({ rows }) =>
       "table.lp-claim-sides",
       h(
         "tbody",
-        rows.map((row, place) => h(SidesRow, { key: place, row })),
+        rows.map((row, place) => h(ComparisonRow, { key: place, row })),
       ),
     ),
   );
@@ -97,14 +99,14 @@ function markOf({ holds, asserted, decided, within }) {
 }
 
 /** @param {{ row: Comparison }} properties */
-function SidesRow({ row }) {
+function ComparisonRow({ row }) {
   const { left, right, relation } = row;
   const [mark, verdict] = markOf(row);
   return h(
     "tr",
     h(
       "td.lp-claim-mark",
-      { class: `lp-claim-${LOOKS[verdict] ?? "none"}`, title: say(`claims.verdict.${verdict}`) },
+      { class: `lp-claim-${CLASSES[verdict] ?? "none"}`, title: say(`claims.verdict.${verdict}`) },
       mark,
     ),
     h("td.lp-claim-formula", h(Formula, { latex: left.latex })),
@@ -116,7 +118,7 @@ function SidesRow({ row }) {
 }
 
 /** @param {{ page: import("./state.js").ClaimsPage, name: string, chart: import("../../wire").ClaimChart }} properties */
-const SaveCurves = ({ page, name, chart }) =>
+const CurvesExport = ({ page, name, chart }) =>
   h(FigureFold, {
     page,
     ask: (look) => {

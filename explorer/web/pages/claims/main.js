@@ -5,8 +5,8 @@ import { Slider } from "../../kit/slider.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { ExecutedClaim, Formula, statementOf, VerdictMark } from "./claim_result.js";
-import { Training } from "./training_panel.js";
+import { ClaimResult, Formula, statementOf, VerdictMark } from "./claim_result.js";
+import { TrainingPanel } from "./training_panel.js";
 
 /** @typedef {{ page: import("./state.js").ClaimsPage }} Properties */
 
@@ -18,14 +18,14 @@ function Main({ page }) {
   return h(
     "div",
     h(ProblemBox, { page, isShown: () => page.drawn }),
-    h(Choice, { page }),
+    h(ClaimChoice, { page }),
     h(OneClaim, { page }),
     h(AllClaims, { page }),
   );
 }
 
 /** @param {Properties} properties */
-function Choice({ page }) {
+function ClaimChoice({ page }) {
   const { claim, listed } = page;
   const sources = [...new Set(listed.map(({ name }) => name.split("-")[0]))];
   return h(
@@ -76,7 +76,7 @@ function OneClaim({ page }) {
         { tabIndex: 0, role: "img", "aria-label": claim.formula },
         h(Formula, { latex: claim.formula, display: true }),
       ),
-      row ? h(Judged, { page, row }) : null,
+      row ? h(OverallVerdict, { page, row }) : null,
       row?.here && claim.scaled
         ? h(Slider, {
             entry: page.store.entry("scale"),
@@ -87,35 +87,35 @@ function OneClaim({ page }) {
           })
         : null,
     ),
-    h("div", row ? h(BatchOrOwn, { page, row }) : null, h(Training, { page })),
+    h("div", row ? h(ClaimResults, { page, row }) : null, h(TrainingPanel, { page })),
   );
 }
 
-/** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
-function BatchOrOwn({ page, row }) {
+/** @param {Properties & { row: import("../../wire").ClaimResults }} properties */
+function ClaimResults({ page, row }) {
   const { name } = page.claim;
   const known = statementOf(name, "known");
   if (!row.here) {
     return row.own.parts.length
-      ? h(ExecutedClaim, { page, name, executed: row.own, title: known || say("claims.known") })
+      ? h(ClaimResult, { page, name, result: row.own, title: known || say("claims.known") })
       : null;
   }
   return h(
     "div",
     row.here.parts.length
-      ? h(ExecutedClaim, { page, name, executed: row.here, title: known || say("claims.here") })
+      ? h(ClaimResult, { page, name, result: row.here, title: known || say("claims.here") })
       : h("p", say("claims.nothing_here")),
-    h(BatchLine, { page, row }),
+    h(BatchLink, { page, row }),
     h(
       Fold,
       { title: say("claims.own") },
-      h(ExecutedClaim, { page, name, executed: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
+      h(ClaimResult, { page, name, result: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
     ),
   );
 }
 
 /** The verdict over all batches, and its condition. */
-function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} */ { page, row }) {
+function OverallVerdict(/** @type {Properties & { row: import("../../wire").ClaimResults }} */ { page, row }) {
   const { name } = page.claim;
   const [main] = row.tried;
   const condition = statementOf(name, "only_if");
@@ -132,8 +132,8 @@ function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} 
   );
 }
 
-/** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
-function BatchLine({ page, row }) {
+/** @param {Properties & { row: import("../../wire").ClaimResults }} properties */
+function BatchLink({ page, row }) {
   const { pairs, total } = row;
   return h(
     "p.lp-note",

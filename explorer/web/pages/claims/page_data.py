@@ -24,16 +24,16 @@ class ListedClaim:
 
 
 @dataclass(frozen=True)
-class ClaimsOwn:
+class ClaimsPageData:
     """Facts for the page of claims alone."""
 
     table: list[Entry]
     listed: list[ListedClaim]
 
 
-def page_data() -> ClaimsOwn:
+def page_data() -> ClaimsPageData:
     """Return the facts for this page."""
     listed = [
         as_answer(ListedClaim, one, trains=one.name in TRAININGS) for one in claims().values()
     ]
-    return ClaimsOwn(claims_table(), listed)
+    return ClaimsPageData(claims_table(), listed)

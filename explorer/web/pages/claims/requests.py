@@ -25,7 +25,7 @@ from lossprism.explorer.web.pages.claims.state_entries import SCALES
 
 
 @dataclass(frozen=True)
-class WrittenSide:
+class NamedNumber:
     """A side of a comparison: its LaTeX and its number as text."""
 
     latex: str
@@ -33,15 +33,15 @@ class WrittenSide:
 
 
 @dataclass(frozen=True)
-class WrittenComparison:
+class ClaimComparison:
     """Both sides of a statement with the relation of their numbers, and whether it holds;
     `asserted` is False where it says nothing, `decided` where the numbers do not tell, `within`
     outside of its condition."""
 
     part: str
-    left: WrittenSide
+    left: NamedNumber
     relation: str
-    right: WrittenSide
+    right: NamedNumber
     holds: bool
     within: bool
     asserted: bool
@@ -71,25 +71,25 @@ class ClaimChart:
 
 
 @dataclass(frozen=True)
-class Executed:
+class ClaimResult:
     """A claim on one batch, or on its runs: verdicts by statement, both sides, other numbers, and
     what the runs were judged on."""
 
     parts: tuple[PartVerdict, ...]
-    comparisons: list[WrittenComparison]
-    facts: list[WrittenSide]
+    comparisons: list[ClaimComparison]
+    facts: list[NamedNumber]
     chart: ClaimChart | None
     sample: Sample | None
 
 
 @dataclass(frozen=True)
-class ClaimRow:
+class ClaimResults:
     """A claim on the source's own numbers and, if it is about batches, on the batch `here`, of
     `pairs` of its `total` pairs. `tried` are the verdicts over all batches that it is tried on;
     `scene` opens the batch on Explore."""
 
-    own: Executed
-    here: Executed | None
+    own: ClaimResult
+    here: ClaimResult | None
     tried: tuple[PartVerdict, ...]
     pairs: int
     total: int
@@ -113,7 +113,7 @@ class FollowedRuns:
     step: int | None
     steps: int | None
     problem: Problem | None
-    found: Executed | None
+    found: ClaimResult | None
 
 
 def _claim_in(request: Json, names: Iterable[str]) -> Claim:
@@ -126,7 +126,7 @@ def _scenario_in(request: Json) -> Scenario:
     return Scenario.from_link(link) if link else Scenario()
 
 
-def _row(request: Json) -> ClaimRow:
+def _row(request: Json) -> ClaimResults:
     """{claim, scale, scene: a link of Explore or ""} → the claim on the source's numbers, and on
     the batch of that scenario."""
     claim = _claim_in(request, claims())
@@ -142,15 +142,15 @@ def _row(request: Json) -> ClaimRow:
                 raise Problem("no_vectors")
             pairs, total = len(found), len(batch)
             here = _executed(claim, claim.check(found))
-    return ClaimRow(_executed(claim, own), here, tried, pairs, total, scenario.to_link())
+    return ClaimResults(_executed(claim, own), here, tried, pairs, total, scenario.to_link())
 
 
-def _executed(claim: Claim, check: Check) -> Executed:
-    return Executed(
+def _executed(claim: Claim, check: Check) -> ClaimResult:
+    return ClaimResult(
         parts=part_verdicts(claim, [check]),
         comparisons=[
             as_answer(
-                WrittenComparison,
+                ClaimComparison,
                 one,
                 left=_written(one.left),
                 relation=one.found_relation,
@@ -164,8 +164,8 @@ def _executed(claim: Claim, check: Check) -> Executed:
     )
 
 
-def _written(side: Side) -> WrittenSide:
-    return WrittenSide(side.latex, side.written)
+def _written(side: Side) -> NamedNumber:
+    return NamedNumber(side.latex, side.written)
 
 
 def _drawn(chart: Chart) -> ClaimChart:

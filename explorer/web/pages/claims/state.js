@@ -15,7 +15,7 @@ const POLL_MS = 1500;
 export class ClaimsPage extends PageInUrl {
   constructor() {
     super(["row", "verdicts", "followed"], pageData.claims.table);
-    /** @type {import("../../wire").ClaimRow | null} */
+    /** @type {import("../../wire").ClaimResults | null} */
     this.row = null;
     /** @type {Record<string, string>} */
     this.verdicts = {};

@@ -2,12 +2,12 @@
 import { h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { ExecutedClaim } from "./claim_result.js";
+import { ClaimResult } from "./claim_result.js";
 
 /** @typedef {import("../../wire").FollowedRuns} FollowedRuns */
 
 /** @param {{ page: import("./state.js").ClaimsPage }} properties */
-export function Training({ page }) {
+export function TrainingPanel({ page }) {
   page.observe("followed");
   const [isStarting, setStarting] = useState(false);
   const { claim, followed, runs } = page;
@@ -29,7 +29,7 @@ export function Training({ page }) {
     ),
     followed?.found && !followed.found.parts.length ? h("p", say("claims.unmeasured")) : null,
     followed?.found?.parts.length
-      ? h(ExecutedClaim, { page, name: claim.name, executed: followed.found, title: say("claims.trained") })
+      ? h(ClaimResult, { page, name: claim.name, result: followed.found, title: say("claims.trained") })
       : null,
   );
 }

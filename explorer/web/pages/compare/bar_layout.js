@@ -1,7 +1,7 @@
 // Bars of several gradients over the same pairs: pure arithmetic on arrays.
 
-const SHARE = 0.76; // of its place that a bar is wide
-const LEAST = 0.6; // pixels that it is wide, however many there are
+const BAR_SHARE = 0.76; // of its place that a bar is wide
+const MIN_BAR_PX = 0.6; // pixels that it is wide, however many there are
 
 /**
  * Return the values divided by their Euclidean norm; values whose norm is 0 stay.
@@ -44,7 +44,7 @@ export function barsPath(heights, { middle, reach, step }) {
   return Array.from(heights, (height, place) => {
     const up = height * reach;
     if (!Number.isFinite(up) || up.toFixed(2) === "0.00") return "";
-    const [x, width] = [step * (place + (1 - SHARE) / 2), Math.max(SHARE * step, LEAST)];
+    const [x, width] = [step * (place + (1 - BAR_SHARE) / 2), Math.max(BAR_SHARE * step, MIN_BAR_PX)];
     return `M${x.toFixed(2)} ${middle}h${width.toFixed(2)}v${(-up).toFixed(2)}h${(-width).toFixed(2)}z`;
   }).join("");
 }

@@ -29,17 +29,17 @@ from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.experiment_response_types import (
-    Averaged,
+    AverageOverSplits,
+    ChangedFigures,
     ChangedLoss,
-    ChangedState,
-    Collapsing,
-    CollapsingSides,
-    ExperimentSide,
-    ExperimentSides,
+    CollapseCurve,
+    CollapseCurves,
+    ExperimentResult,
+    ExperimentResults,
     Found,
-    Pieces,
     PreciseRow,
     PreciseRows,
+    SplitBatch,
     SweptCurves,
 )
 from lossprism.explorer.web.pages.compare.requests import scenarios_in
@@ -51,16 +51,16 @@ MAX_CELLS = 256
 # Points of the curve of a loss that cannot be run at all values at once.
 SINGLY = 41
 
-Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides | Landscapes]
+Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentResults | Landscapes]
 
 
 def experiment(
-    name: str, run: Experiment, answers: object = ExperimentSides
+    name: str, run: Experiment, answers: object = ExperimentResults
 ) -> Callable[[object], object]:
     """Serve `run(request, batch, scenarios)` under a name: {scenario, sides, rows?, …} →
     `answers`."""
 
-    def answer(request: Json) -> ExperimentSides | Landscapes | SendRows:
+    def answer(request: Json) -> ExperimentResults | Landscapes | SendRows:
         found = scenarios_in(request)
         if found is None:
             return SendRows()
@@ -72,78 +72,78 @@ def experiment(
 
 def sides_of(
     scenarios: Sequence[Scenario], batch: Batch, find: Callable[[Scenario], Found | None]
-) -> list[ExperimentSide]:
+) -> list[ExperimentResult]:
     """Return what `find` returns for each loss, or the problem that it raises."""
-    sides: list[ExperimentSide] = []
+    sides: list[ExperimentResult] = []
     with jobs.heavy_work_turn():
         check_matrices(len(batch), CELL_BYTES)
         for done, scenario in enumerate(scenarios):
             jobs.step("sides", done + 1, len(scenarios))
             try:
-                sides.append(ExperimentSide(find(scenario), None))
+                sides.append(ExperimentResult(find(scenario), None))
             except Problem as problem:
-                sides.append(ExperimentSide(None, problem))
+                sides.append(ExperimentResult(None, problem))
     return sides
 
 
 # ---- A batch in pieces
 
 
-def _mechanics(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
-    """{way, size, average: whether over all ways to cut the batch} → `Pieces` of each loss."""
+def _mechanics(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentResults:
+    """{way, size, average: whether over all ways to cut the batch} → `SplitBatch` of each loss."""
     way = validation.one_of(batch_mechanics.WAYS)(request.get("way"), "way")
     size = validation.integer(request.get("size"), "size")
     average = validation.of_type(bool)(request.get("average", False), "average")
     check_cells(len(batch), len(scenarios) * batch_mechanics.times(way, size, len(batch), average))
 
-    def find(scenario: Scenario) -> Pieces:
+    def find(scenario: Scenario) -> SplitBatch:
         e = explore(scenario, batch)
         cut = batch_mechanics.mechanics(e, way, size)
         over_all = average and way == "micro"
         return _pieces(cut, batch_mechanics.expected_of_parts(e, size) if over_all else None)
 
-    return ExperimentSides(sides_of(scenarios, batch, find))
+    return ExperimentResults(sides_of(scenarios, batch, find))
 
 
 def _pieces(
     mechanics: batch_mechanics.Mechanics, average: batch_mechanics.Expected | None
-) -> Pieces:
+) -> SplitBatch:
     rows, columns = mechanics.cells.shape
     shown = mechanics.cells[:MAX_CELLS, :MAX_CELLS]
     return as_answer(
-        Pieces,
+        SplitBatch,
         mechanics,
         cells=packed(shown, torch.uint8),
         shape=tuple(shown.shape),
         all=(rows, columns),
-        average=average and as_answer(Averaged, average),
+        average=average and as_answer(AverageOverSplits, average),
     )
 
 
 # ---- Types of numbers
 
 
-def _precision(_request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+def _precision(_request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentResults:
     """{} → `PreciseRows` of each loss."""
 
     def find(scenario: Scenario) -> PreciseRows:
         precision = types.precision(explore(scenario, batch))
         return PreciseRows([as_answer(PreciseRow, one) for one in precision])
 
-    return ExperimentSides(sides_of(scenarios, batch, find))
+    return ExperimentResults(sides_of(scenarios, batch, find))
 
 
 # ---- Another batch
 
 
-def _what_if(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+def _what_if(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentResults:
     """{change, pair, by} → `ChangedLoss` of each loss."""
     kind = validation.one_of(changes.KINDS)(request.get("change"), "change")
     pair = validation.integer(request.get("pair"), "pair")
     by = validation.finite(request.get("by"), "by")
     changed = changes.changed_batch(batch, changes.Change(kind, pair, by))
     find = functools.partial(_effect, batch=batch, changed=changed, kind=kind)
-    return ExperimentSides(sides_of(scenarios, batch, find))
+    return ExperimentResults(sides_of(scenarios, batch, find))
 
 
 def _effect(scenario: Scenario, *, batch: Batch, changed: Batch, kind: changes.Kind) -> ChangedLoss:
@@ -158,21 +158,21 @@ def _effect(scenario: Scenario, *, batch: Batch, changed: Batch, kind: changes.K
     )
 
 
-def _state(loss: float, gradient: float, *references: float | None) -> ChangedState:
-    return ChangedState(json_number(loss), json_number(gradient), *map(json_number, references))
+def _state(loss: float, gradient: float, *references: float | None) -> ChangedFigures:
+    return ChangedFigures(json_number(loss), json_number(gradient), *map(json_number, references))
 
 
 # ---- How far collapsed
 
 
-def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> CollapsingSides:
-    """{points} → `Collapsing` of each loss."""
+def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> CollapseCurves:
+    """{points} → `CollapseCurve` of each loss."""
     points = validation.integer(request.get("points", losses_towards_collapse.POINTS), "points")
     check_cells(len(batch), len(scenarios) * points)
     with jobs.heavy_work_turn():
         path = losses_towards_collapse.path_of(batch, points)
         cosines = path.at(0).scores
-        return CollapsingSides(
+        return CollapseCurves(
             sides_of(scenarios, batch, functools.partial(_way, path)),
             by_cosines=batch.given is not None and not torch.allclose(batch.given, cosines),
             shares=packed(torch.tensor(path.shares)),
@@ -180,10 +180,10 @@ def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> Collaps
         )
 
 
-def _way(path: losses_towards_collapse.Path, scenario: Scenario) -> Collapsing:
+def _way(path: losses_towards_collapse.Path, scenario: Scenario) -> CollapseCurve:
     way = losses_towards_collapse.way_along(path, scenario)
     return as_answer(
-        Collapsing,
+        CollapseCurve,
         way,
         values=packed(torch.tensor(way.values)),
         start=json_number(way.values[0]),
@@ -203,7 +203,7 @@ def _landscape(_request: Json, batch: Batch, scenarios: list[Scenario]) -> Lands
 # ---- Along a parameter
 
 
-def _sweep(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
+def _sweep(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentResults:
     """{along: the parameter of each loss, "" for one that stays as it is, logarithmic, points} →
     `SweptCurves` of each loss."""
     along = validation.texts(request.get("along"), "along")
@@ -228,7 +228,7 @@ def _sweep(request: Json, batch: Batch, scenarios: list[Scenario]) -> Experiment
             done[key] = _curves(sweeps.curves(scenario, name, batch=batch, **how))
         return done[key] if name else None
 
-    return ExperimentSides(sides_of(scenarios, batch, find))
+    return ExperimentResults(sides_of(scenarios, batch, find))
 
 
 def _besides(scenario: Scenario, name: str) -> Hashable:
@@ -267,6 +267,6 @@ EXPERIMENTS = [
     experiment("mechanics", _mechanics),
     experiment("precision", _precision),
     experiment("what_if", _what_if),
-    experiment("collapse", _collapse, CollapsingSides),
+    experiment("collapse", _collapse, CollapseCurves),
     experiment("landscape", _landscape, Landscapes),
 ]

@@ -29,7 +29,7 @@ class SweptCurves:
 
 
 @dataclass(frozen=True)
-class Averaged:
+class AverageOverSplits:
     """The mean over all ways to cut a batch into parts of one size, or over so many that were
     `drawn`."""
 
@@ -40,7 +40,7 @@ class Averaged:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class SplitBatch:
     """A batch processed in another way than in one piece. `cells` (0 absent, 1 with gradient on
     both sides, 2 with gradient on one) are the first of `all` rows and columns."""
 
@@ -56,7 +56,7 @@ class Pieces:
     column_axis: str
     comparisons: int
     whole_comparisons: int
-    average: Averaged | None
+    average: AverageOverSplits | None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class PreciseRows:
 
 
 @dataclass(frozen=True)
-class ChangedState:
+class ChangedFigures:
     """A loss on one batch."""
 
     loss: Real
@@ -95,15 +95,15 @@ class ChangedState:
 class ChangedLoss:
     """A loss before and after a change of the batch; `refused` says why there is no after."""
 
-    before: ChangedState
-    after: ChangedState | None
+    before: ChangedFigures
+    after: ChangedFigures | None
     ratio: Real | None
     notices: bool
     refused: Problem | None
 
 
 @dataclass(frozen=True)
-class Collapsing:
+class CollapseCurve:
     """A loss on the way to one point: its value at each share, at its `start`, where it is
     `lowest` (`least`), and at the end (`reached`), beside its `line` at collapse."""
 
@@ -116,11 +116,11 @@ class Collapsing:
     least: Real
 
 
-Found = SweptCurves | Pieces | PreciseRows | ChangedLoss | Collapsing
+Found = SweptCurves | SplitBatch | PreciseRows | ChangedLoss | CollapseCurve
 
 
 @dataclass(frozen=True)
-class ExperimentSide:
+class ExperimentResult:
     """The result of one loss. Both are null for a loss that the experiment does not change."""
 
     found: Found | None
@@ -128,14 +128,14 @@ class ExperimentSide:
 
 
 @dataclass(frozen=True)
-class ExperimentSides:
+class ExperimentResults:
     """The results of an experiment, in the order of the losses."""
 
-    sides: list[ExperimentSide]
+    sides: list[ExperimentResult]
 
 
 @dataclass(frozen=True)
-class CollapsingSides(ExperimentSides):
+class CollapseCurves(ExperimentResults):
     """The losses at the same `shares` of the way of all vectors to one point; `spread` is the
     difference of the largest and the smallest cosine of a pair. `by_cosines`: these replaced the
     scores that came with the pairs."""

@@ -4,18 +4,18 @@ import { Tabs } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { FoldedOptions } from "./folding_section.js";
-import { WhatIf } from "./vary/batch_changes.js";
+import { BatchChanges } from "./vary/batch_changes.js";
 import { Collapse } from "./vary/collapse.js";
 import { LandscapeExperiment } from "./vary/landscape.js";
-import { Precision } from "./vary/number_precision.js";
-import { Mechanics } from "./vary/split_batch.js";
+import { NumberPrecision } from "./vary/number_precision.js";
+import { SplitBatch } from "./vary/split_batch.js";
 import { Sweep } from "./vary/sweep.js";
 
 const EXPERIMENTS = {
   sweep: Sweep,
-  mechanics: Mechanics,
-  precision: Precision,
-  what_if: WhatIf,
+  mechanics: SplitBatch,
+  precision: NumberPrecision,
+  what_if: BatchChanges,
   collapse: Collapse,
   landscape: LandscapeExperiment,
 };

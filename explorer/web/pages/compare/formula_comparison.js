@@ -15,11 +15,11 @@ import { latexOf, PAPER_INKS, plain } from "./latex_export.js";
 import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";
 
-/** @typedef {import("../../wire").Differing} Differing */
+/** @typedef {import("../../wire").FormulaDifference} FormulaDifference */
 /** @typedef {import("../../wire").StepNumbers} StepNumbers */
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {"base" | "other"} Whose */
-/** @typedef {{ page: ComparePage, differing: Differing }} Found */
+/** @typedef {{ page: ComparePage, differing: FormulaDifference }} Found */
 
 const WHOSE = /** @type {const} */ (["base", "other"]);
 
@@ -35,7 +35,7 @@ export function Formulas({ page }) {
     { style: `--lp-base: ${base}; --lp-other: ${other}` },
     h(LossPairChoice, { page, id: "lp-formula" }),
     differing.together ? null : h("p.lp-note", say("compare.not_one_formula")),
-    h(Inks, { page, differing }),
+    h(InkLegend, { page, differing }),
     h(Parts, { page, differing }),
     h(Parameters, { page, differing }),
     h(Listing, { page, lines: differing.code }),
@@ -55,7 +55,7 @@ export function Formulas({ page }) {
  * What each colour of the formula says.
  * @param {Found} properties
  */
-function Inks({ page, differing: { empty, together } }) {
+function InkLegend({ page, differing: { empty, together } }) {
   const [base, other] = page.between;
   if (empty) {
     const letters = { first: letterOf(base), second: letterOf(other) };
@@ -165,13 +165,13 @@ function partWords({ differing, between }, part) {
   const kind = say(`compare.ink.meaning.${part.dataset.ink}`, { first, second });
   const numbers = WHOSE.flatMap((whose, i) => {
     const step = stepOf(part, whose);
-    return step === null ? [] : [`${letterOf(between[i])} ${inNumbers(differing[whose][step])}`];
+    return step === null ? [] : [`${letterOf(between[i])} ${stepNumberWords(differing[whose][step])}`];
   });
   return [kind, ...numbers].join(" · ");
 }
 
 /** @param {StepNumbers} step */
-function inNumbers({ name, number }) {
+function stepNumberWords({ name, number }) {
   const title = name.replace(/_/g, " ");
   if (!number) return title;
   const { count, present, least, mean, largest } = number;
@@ -229,7 +229,7 @@ function settingWords(value) {
 
 /**
  * The formula, with colours or without, to be compiled.
- * @type {(page: ComparePage, differing: Differing, coloured: boolean) => void}
+ * @type {(page: ComparePage, differing: FormulaDifference, coloured: boolean) => void}
  */
 function saveLatex({ between, comparedSides }, { formula }, coloured) {
   const [base, other] = between.map((place) => labelOf(comparedSides, place));
@@ -240,7 +240,7 @@ function saveLatex({ between, comparedSides }, { formula }, coloured) {
   saveAnswer({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
 }
 
-/** @type {(differing: Differing) => import("./downloads.js").Rows} */
+/** @type {(differing: FormulaDifference) => import("./downloads.js").Rows} */
 const csvOf = ({ code, formula }) => [
   ["kind", "base", "other"],
   ...code.map(({ kind, base_text, other_text }) => [kind, base_text, other_text]),

@@ -12,7 +12,7 @@ import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 
-const CELL = 52; // pixels in a file
+const CELL_PX = 52; // pixels in a file
 
 /** @param {{ page: ComparePage }} properties */
 export function Agreement({ page }) {
@@ -32,7 +32,7 @@ export function Agreement({ page }) {
           "tr",
           { key: row },
           h("th", { scope: "row" }, h(Chip, { place: row })),
-          places.map((column) => h(Cell, { key: column, page, row, column })),
+          places.map((column) => h(AgreementCell, { key: column, page, row, column })),
         ),
       ),
     ),
@@ -59,7 +59,7 @@ const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math
 const tintOf = (value) => `var(${Number(value) < 0 ? "--lp-up" : "--lp-down"})`;
 
 /** @param {{ page: ComparePage, row: number, column: number }} properties */
-function Cell({ page, row, column }) {
+function AgreementCell({ page, row, column }) {
   if (row === column) return h("td.lp-same", "");
   const { what, value } = measureOf(page, row, column);
   const [first, second] = [Math.min(row, column), Math.max(row, column)];
@@ -136,23 +136,23 @@ function figureOf(page) {
   const count = page.comparedSides.length;
   /** @type {(x: number, y: number, words: string, look?: import("../../kit/types").Look) => SVGElement} */
   const text = (x, y, words, look = {}) => {
-    const place = { x: x + CELL / 2, y: y + CELL / 2 + 4, "text-anchor": "middle", "font-size": 13 };
+    const place = { x: x + CELL_PX / 2, y: y + CELL_PX / 2 + 4, "text-anchor": "middle", "font-size": 13 };
     return s("text", { ...place, fill: "var(--lp-ink)", ...look }, words);
   };
   const drawn = s("svg");
   for (let row = 0; row < count; row += 1) {
     const bold = { "font-weight": 700, fill: colourOf(row) };
-    drawn.append(text((row + 1) * CELL, 0, letterOf(row), bold), text(0, (row + 1) * CELL, letterOf(row), bold));
+    drawn.append(text((row + 1) * CELL_PX, 0, letterOf(row), bold), text(0, (row + 1) * CELL_PX, letterOf(row), bold));
     for (let column = 0; column < count; column += 1) {
       if (row === column) continue;
       const { value } = measureOf(page, row, column);
-      const at = { x: (column + 1) * CELL, y: (row + 1) * CELL };
+      const at = { x: (column + 1) * CELL_PX, y: (row + 1) * CELL_PX };
       const look = { fill: tintOf(value), "fill-opacity": shareOf(value) / 100 };
-      drawn.append(s("rect", { ...at, width: CELL - 2, height: CELL - 2, ...look }));
+      drawn.append(s("rect", { ...at, width: CELL_PX - 2, height: CELL_PX - 2, ...look }));
       drawn.append(text(at.x - 1, at.y - 1, show(value, 2)));
     }
   }
-  const size = { wide: Math.max((count + 1) * CELL, 420), tall: (count + 1) * CELL };
+  const size = { wide: Math.max((count + 1) * CELL_PX, 420), tall: (count + 1) * CELL_PX };
   const panels = [panelOf({ drawn, ...size })];
   return { panels, title: say("compare.agreement"), note: say("compare.agreement.about") };
 }

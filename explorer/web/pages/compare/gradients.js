@@ -16,14 +16,14 @@ import { Downloads } from "./downloads.js";
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ name: string, letter: string, value: string, colour: string, heights: number[] }} Strip */
 
-const HEAD = 20; // pixels of the line above a strip
-const GAP = 8;
+const STRIP_HEAD_PX = 20; // pixels of the line above a strip
+const STRIP_GAP_PX = 8;
 /** @param {number} count of strips; pixels of the largest bar */
-const reachOf = (count) => (count <= 3 ? 72 : count === 4 ? 50 : 34);
+const barHeight = (count) => (count <= 3 ? 72 : count === 4 ? 50 : 34);
 /** @param {number} count */
-const stripHeight = (count) => HEAD + 2 * reachOf(count) + GAP;
-const LEAST_WIDTH = 160;
-const LETTER_WIDTH = 7.5;
+const stripHeight = (count) => STRIP_HEAD_PX + 2 * barHeight(count) + STRIP_GAP_PX;
+const MIN_WIDTH_PX = 160;
+const LETTER_WIDTH_PX = 7.5;
 
 /** @param {{ page: ComparePage }} properties */
 export function Gradients({ page }) {
@@ -42,7 +42,7 @@ export function Gradients({ page }) {
     compared.sides.map(({ problem }, place) =>
       problem ? h("p.lp-note", `${letterOf(place)} · `, say(problem.key, problem.values)) : null,
     ),
-    h(Reading, { page, plain }),
+    h(PointedPairFacts, { page, plain }),
     h(
       "div.lp-tools",
       h(
@@ -107,7 +107,7 @@ function stripsOf({ compared, comparedSides }, values, pairs) {
  */
 function Strips({ page, pairs, strips, bars }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const width = Math.max(useWidth(box), LEAST_WIDTH);
+  const width = Math.max(useWidth(box), MIN_WIDTH_PX);
   const step = width / Math.max(pairs.length, 1);
   const strip = stripHeight(strips.length);
   const height = strips.length * strip;
@@ -140,12 +140,19 @@ function Strips({ page, pairs, strips, bars }) {
         onKeyDown: walk,
         onBlur: () => page.point(),
       },
-      h(Lit, { page, pairs, step, height }),
+      h(PointedPairBand, { page, pairs, step, height }),
       h(
         "g",
         { ref: bars, "data-width": width },
         strips.map((one, place) =>
-          h(StripBars, { key: one.letter, strip: one, top: place * strip, reach: reachOf(strips.length), width, step }),
+          h(StripBars, {
+            key: one.letter,
+            strip: one,
+            top: place * strip,
+            reach: barHeight(strips.length),
+            width,
+            step,
+          }),
         ),
       ),
     ),
@@ -154,9 +161,9 @@ function Strips({ page, pairs, strips, bars }) {
 
 /** @param {{ strip: Strip, top: number, reach: number, width: number, step: number }} properties */
 function StripBars({ strip: { name, letter, value, colour, heights }, top, reach, width, step }) {
-  const middle = top + HEAD + reach;
+  const middle = top + STRIP_HEAD_PX + reach;
   const line = top + 14;
-  const letters = Math.floor((width - 120) / LETTER_WIDTH);
+  const letters = Math.floor((width - 120) / LETTER_WIDTH_PX);
   return group(
     h("text", { x: 0, y: line, "font-size": 14, "font-weight": 700, fill: colour }, letter),
     h("text", { x: 18, y: line, "font-size": 13, fill: "var(--lp-ink)" }, clip(name, letters)),
@@ -174,7 +181,7 @@ function StripBars({ strip: { name, letter, value, colour, heights }, top, reach
  * The band behind the pair that is pointed at.
  * @param {{ page: ComparePage, pairs: number[], step: number, height: number }} properties
  */
-function Lit({ page, pairs, step, height }) {
+function PointedPairBand({ page, pairs, step, height }) {
   page.observe("pointed");
   const at = pairs.indexOf(page.pointed.pairs.at(-1) ?? -1);
   if (at < 0) return null;
@@ -185,7 +192,7 @@ function Lit({ page, pairs, step, height }) {
  * What each loss does to the pair that is pointed at.
  * @param {{ page: ComparePage, plain: (Float32Array | null)[] }} properties
  */
-function Reading({ page, plain }) {
+function PointedPairFacts({ page, plain }) {
   page.observe("pointed");
   const pair = page.pointed.pairs.at(-1);
   const { batch } = page;

@@ -96,7 +96,7 @@ function Answer({ page, children }) {
     TabPanel,
     { id: "lp-questions", chosen: question },
     h("p.lp-answer", { role: "status" }, answer ? say(answer.key, answer.values) : ""),
-    h("p.lp-note.lp-answered-batch", answer ? batchName(page) : "", h(AskOfExample, { page })),
+    h("p.lp-note.lp-answered-batch", answer ? batchName(page) : "", h(AskAboutExample, { page })),
     children,
   );
 }
@@ -105,7 +105,7 @@ function Answer({ page, children }) {
  * The way from the reader's own batch to the example of the question.
  * @param {Page} properties
  */
-function AskOfExample({ page }) {
+function AskAboutExample({ page }) {
   const { question } = page;
   if (page.store.state.data.source === "example") return null;
   const example = say(`example.${exampleOf(question)}.title`);

@@ -125,7 +125,7 @@ function Matrix({ page, place, looked }) {
       const range = /** @type {[number, number] | null} */ (null);
       const made = { content: /** @type {unknown[]} */ ([]), looks, shown, range, stateWith };
       const view = pictureView(root, { hasBar: false }, (...message) => {
-        hear(page, place, message);
+        applyEmitted(page, place, message);
         if (message[0] !== "view" || message[1].colour_range === undefined) return;
         made.range = message[1].colour_range;
         view.update({ state: made.stateWith(made.range) });
@@ -145,7 +145,7 @@ function Matrix({ page, place, looked }) {
 }
 
 /** @type {(page: ComparePage, place: number, message: import("../../kit/trace_step_view.js").Emitted) => void} */
-function hear(page, place, message) {
+function applyEmitted(page, place, message) {
   if (message[0] === "point") page.point(message[1], message[2], message[3]);
   if (message[0] !== "view") return;
   const { step } = message[1];

@@ -72,7 +72,7 @@ export function Numbers({ page }) {
         ),
       ),
     ),
-    h(Comparable, { page }),
+    h(Comparability, { page }),
     h(Downloads, { page, name: "compared", csv: () => csvOf(page) }),
   );
 }
@@ -120,11 +120,11 @@ const ReferenceValues = ({ figures }) => {
  * Whether the values of the chosen two may be compared, and why not.
  * @param {{ page: ComparePage }} properties
  */
-function Comparable({ page }) {
+function Comparability({ page }) {
   const [base, other] = page.pair;
   const letters = { first: letterOf(base), second: letterOf(other) };
   const reasons = page.twoOf(base, other)?.reasons;
-  const lines = reasons?.map(({ key, values }) => say(key, base < other ? values : exchanged(values))) ?? [];
+  const lines = reasons?.map(({ key, values }) => say(key, base < other ? values : swapped(values))) ?? [];
   const gap = page.batch?.gap;
   const verdict = lines.length ? "compare.not_comparable_of" : "compare.comparable_of";
   return h(
@@ -133,21 +133,23 @@ function Comparable({ page }) {
     reasons ? h("p", say(verdict, letters)) : null,
     h(
       "ul.lp-remarks",
-      [...lines, ...(reasons ? explained(page, base, other) : []), ...(gap ? [say(gap.key, gap.values)] : [])].map(
-        (line) => h("li", { key: line }, line),
-      ),
+      [
+        ...lines,
+        ...(reasons ? conventionNotes(page, base, other) : []),
+        ...(gap ? [say(gap.key, gap.values)] : []),
+      ].map((line) => h("li", { key: line }, line)),
     ),
   );
 }
 
 /** @type {(values: Record<string, any>) => Record<string, any>} */
-const exchanged = ({ first, second, ...others }) => ({ ...others, first: second, second: first });
+const swapped = ({ first, second, ...others }) => ({ ...others, first: second, second: first });
 
 /**
  * Of one loss in two conventions: the ratio of the values here, and what the conventions say of it.
  * @type {(page: ComparePage, base: number, other: number) => string[]}
  */
-function explained(page, base, other) {
+function conventionNotes(page, base, other) {
   const { comparedSides, compared } = page;
   const [one, two] = [comparedSides[base], comparedSides[other]];
   if (one.loss !== two.loss || one.convention === two.convention) return [];

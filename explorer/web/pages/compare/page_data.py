@@ -16,7 +16,7 @@ SERVED = [*requests.SERVED, PARITY, *EXPERIMENTS, TAKE]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOwn:
+class ComparePageData:
     """Facts for Compare: how many losses it takes, those that people train with most, the orders
     of its bars, its sections, its questions and the one that it opens with in each language."""
 
@@ -31,9 +31,9 @@ class CompareOwn:
     examples: dict[str, Example]
 
 
-def page_data() -> CompareOwn:
+def page_data() -> ComparePageData:
     """Return what the components of this page know from the start."""
-    return CompareOwn(
+    return ComparePageData(
         table=compare_table(),
         usual=list(COMMON_LOSSES),
         least=MIN_LOSSES,

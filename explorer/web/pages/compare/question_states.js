@@ -11,9 +11,9 @@ export const exampleOf = (question) => exampleInLanguage(pageData.compare.questi
  * The state of a question that is asked of its example.
  * @param {string} question
  */
-export function ofExample(question) {
+export function stateOnExample(question) {
   const { data, rules } = pageData.defaults;
-  return ofBatch(question, { data: { ...data, source: "example", example: exampleOf(question) }, rules });
+  return stateOnBatch(question, { data: { ...data, source: "example", example: exampleOf(question) }, rules });
 }
 
 /**
@@ -21,7 +21,7 @@ export function ofExample(question) {
  * @param {string} question
  * @param {Pick<Scenario, "data" | "rules">} batch
  */
-export function ofBatch(question, { data, rules }) {
+export function stateOnBatch(question, { data, rules }) {
   const { extra_negatives, sides, picture, state } = pageData.compare.questions[question];
   return { data, rules: { ...rules, extra_negatives }, question, sides, picture, ...state };
 }
@@ -30,13 +30,13 @@ export function ofBatch(question, { data, rules }) {
  * Whether there is such a question, and the page shows its experiment.
  * @type {(question: string, state: Record<string, unknown>) => boolean}
  */
-export function isShown(question, state) {
+export function showsQuestion(question, state) {
   const own = pageData.compare.questions[question]?.state;
   return own !== undefined && Object.entries(own).every(([name, value]) => state[name] === value);
 }
 
 /** @type {(entries: URLSearchParams) => string} The picture of an address that names none, as addresses once did. */
-export function pictureOf(entries) {
+export function pictureOfOldLink(entries) {
   const question = pageData.compare.questions[entries.get("q") ?? ""];
   return question?.picture ?? (entries.has("vary") ? "vary" : "gradients");
 }

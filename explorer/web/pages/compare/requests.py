@@ -102,7 +102,7 @@ class DisagreedPair:
 
 
 @dataclass(frozen=True)
-class Two:
+class LossPair:
     """Two sides by their places: reasons not to compare their values, Kendall's τ of the gradients
     of the pairs, the cosine of those by the sentence vectors, and the factor of one gradient to the
     other."""
@@ -126,20 +126,20 @@ class ComparedBatch(BatchData):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside(Sparse):
+class LossComparison(Sparse):
     """The sides, every two of those that could be computed, and the answer to the question if these
     are its losses; the rest where the page has another batch."""
 
     rows: str | None = None
     sides: list[ComparedSide]
-    two: list[Two]
+    two: list[LossPair]
     gradient: GradientKind
     answer: Sentence | None = None
     skipped: tuple[SkippedRow, ...] | None = None
     batch: ComparedBatch | None = None
 
 
-def _compare(request: Json) -> Beside | Unexplored | SendRows:
+def _compare(request: Json) -> LossComparison | Unexplored | SendRows:
     """{scenario, sides, at: the step of each side, look: whether steps are drawn, held: names of
     the steps that the page has, known, question, rows?} → the sides beside each other."""
     scenario = scenario_in(request)
@@ -156,7 +156,7 @@ def _compare(request: Json) -> Beside | Unexplored | SendRows:
         return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
     bars, is_new = comparison.bars(), request.get("known") != key
     named = zip(comparison.sides, bars.values, looked, strict=True)
-    return Beside(
+    return LossComparison(
         rows=rows,
         sides=[_side(one, gradient, *look) for one, gradient, look in named],
         two=[_two(one) for one in comparison.between],
@@ -278,16 +278,16 @@ def _side(one: Outcome, gradient: Tensor | None, name: str, looked: Looked | Non
     )
 
 
-def _two(one: Between) -> Two:
+def _two(one: Between) -> LossPair:
     apart = one.apart and as_answer(DisagreedPair, one.apart)
-    return as_answer(Two, one, apart=apart)
+    return as_answer(LossPair, one, apart=apart)
 
 
 # ---- Two formulas in one
 
 
 @dataclass(frozen=True)
-class InNumbers:
+class TensorStatistics:
     """A tensor in numbers: its cells, those that take part, the least, the mean, the largest."""
 
     count: int
@@ -302,11 +302,11 @@ class StepNumbers:
     """Name of a step, and its value on this batch."""
 
     name: str
-    number: InNumbers | None
+    number: TensorStatistics | None
 
 
 @dataclass(frozen=True)
-class Differing:
+class FormulaDifference:
     """Two definitions in one, or one after the other where they are not `together`: `formula` line
     by line in LaTeX, the parameters, the listings, and the steps of either; `empty` where they are
     one formula."""
@@ -320,7 +320,7 @@ class Differing:
     empty: bool
 
 
-def _formula(request: Json) -> Differing | SendRows:
+def _formula(request: Json) -> FormulaDifference | SendRows:
     """{scenario, sides, base, other, rows?} → the two definitions as one formula, step by step and
     line by line."""
     found = scenarios_in(request)
@@ -336,7 +336,7 @@ def _formula(request: Json) -> Differing | SendRows:
         base, other = (explore(scenarios[place], batch) for place in places)
         differs = difference(base, other)
     return as_answer(
-        Differing,
+        FormulaDifference,
         differs,
         base=_numbers(base),
         other=_numbers(other),
@@ -348,7 +348,7 @@ def _numbers(e: Exploration) -> list[StepNumbers]:
     return [
         StepNumbers(
             step.name,
-            (number := number_of(step.value)) and as_answer(InNumbers, number),
+            (number := number_of(step.value)) and as_answer(TensorStatistics, number),
         )
         for step in e.trace.tensors
     ]

@@ -13,7 +13,7 @@ import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { language } from "../../kit/words.js";
-import { isShown, ofBatch, ofExample, pictureOf } from "./question_states.js";
+import { pictureOfOldLink, showsQuestion, stateOnBatch, stateOnExample } from "./question_states.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -23,8 +23,8 @@ import { isShown, ofBatch, ofExample, pictureOf } from "./question_states.js";
  * @typedef {import("../../kit/types").Answer<CompareServer, Name>} Answer
  */
 
-const STILL_MS = 400;
-const SETTLED_MS = 120; // after the last picture, before the formula gets its numbers
+const HISTORY_DELAY_MS = 400;
+const FORMULA_DELAY_MS = 120; // after the last picture, before the formula gets its numbers
 const CACHED_STEPS = 24;
 
 /**
@@ -47,11 +47,11 @@ export class ComparePage extends BatchPage {
     this.store.update({ data: pageData.defaults.data, rules: pageData.defaults.rules });
     /** @type {import("../../wire").ComparedBatch | null} */
     this.batch = null;
-    /** @type {import("../../wire").Beside | null} */
+    /** @type {import("../../wire").LossComparison | null} */
     this.compared = null;
     /** @type {Side[]} */
     this.comparedSides = []; // that the results are about
-    /** @type {import("../../wire").Differing | null} */
+    /** @type {import("../../wire").FormulaDifference | null} */
     this.differing = null;
     /** @type {import("../../wire").Problem | null} */
     this.notDiffering = null; // why there is no such formula
@@ -72,7 +72,7 @@ export class ComparePage extends BatchPage {
     });
     /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
     this.formulas = new Requests({
-      debounce: SETTLED_MS,
+      debounce: FORMULA_DELAY_MS,
       ask: () => this.askFormula(),
       take: ({ between, answer }) => {
         if (answer.send_rows) return;
@@ -99,7 +99,7 @@ export class ComparePage extends BatchPage {
   /** The question that is shown; "" for losses or an experiment that the reader chose. */
   get question() {
     const { state } = this.store;
-    return isShown(state.question, state) ? state.question : "";
+    return showsQuestion(state.question, state) ? state.question : "";
   }
   /** @returns {[number, number]} */
   get pair() {
@@ -140,7 +140,7 @@ export class ComparePage extends BatchPage {
     this.remedies.push(...remediesOf(this));
     this.history = new History({
       store: this.store,
-      debounce: STILL_MS,
+      debounce: HISTORY_DELAY_MS,
       write: () => this.written(),
       open: (text, saved, isCurrent) => this.open(text, saved, isCurrent),
     });
@@ -184,7 +184,7 @@ export class ComparePage extends BatchPage {
     if (!isCurrent()) return false;
     const whole = linked && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];
     patch.sides = sides.length >= pageData.compare.least ? sides : this.filledUp([...sides, ...whole]);
-    patch.picture ??= pictureOf(entries);
+    patch.picture ??= pictureOfOldLink(entries);
     this.warn(linked && !found ? problem("scene_not_kept") : null);
     const { data, rules } = found ?? pageData.defaults;
     this.show({ ...this.store.known(patch), data, rules });
@@ -297,7 +297,7 @@ export class ComparePage extends BatchPage {
    */
   openQuestion(question, isOfExample = this.store.state.data.source === "example") {
     this.warn(null);
-    this.show(isOfExample ? ofExample(question) : ofBatch(question, this.store.state));
+    this.show(isOfExample ? stateOnExample(question) : stateOnBatch(question, this.store.state));
   }
 
   // ---- Sections ------------------------------------------------------------------------------

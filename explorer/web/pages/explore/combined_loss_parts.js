@@ -36,7 +36,7 @@ function PartsOfSum({ page, block }) {
       ),
     ),
     h(Agreement, { page, found }),
-    found.energies.length ? h(Energies, { page, found }) : null,
+    found.energies.length ? h(PrefixEnergies, { page, found }) : null,
   );
 }
 
@@ -193,7 +193,7 @@ function OpposedPair({ page, parts, pair, pulls }) {
  * What each prefix of the vectors does alone, and its share of the gradient.
  * @param {Properties} properties
  */
-const Energies = ({ found: { energies } }) =>
+const PrefixEnergies = ({ found: { energies } }) =>
   group(
     h("p.lp-note", say("ui.parts.energy.about")),
     h(

@@ -12,9 +12,9 @@ import { has, language, say, wordOf } from "../../kit/words.js";
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
 /** @type {Record<string, number>} */
-const MOVES = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+const KEY_MOVES = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
-const CLICKS = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }; // a presenter's clicker has these
+const CLICKER_MOVES = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }; // a presenter's clicker has these
 
 /** @param {KeyboardEvent} event */
 const hasModifier = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
@@ -162,7 +162,7 @@ function stepRow(page, step, { index, inputs, go }) {
   const line = h(
     "code.lp-line",
     { title: step.source || step.name },
-    isInput || !step.source ? own.replace(/_/g, " ") : linked(step.source, link),
+    isInput || !step.source ? own.replace(/_/g, " ") : linkedCode(step.source, link),
   );
   const group = pageData.losses[loss]?.group ?? page.spec.group;
   const key = [loss, group, "any"].map((owner) => `step.${owner}.${own}`).find(has);
@@ -180,7 +180,7 @@ function stepRow(page, step, { index, inputs, go }) {
  * A line of code, broken at its blanks only; `link` makes of a name what stands for it.
  * @type {(source: string, link: (word: string) => HTMLElement | string) => (string | HTMLSpanElement)[]}
  */
-function linked(source, link) {
+function linkedCode(source, link) {
   const [target, ...rest] = source.split(" ");
   const names = (/** @type {string} */ code) =>
     code
@@ -235,14 +235,14 @@ function drawThumbnail(part, thumb) {
 /** @type {(root: HTMLElement, page: ExplorePage) => void} */
 export default function derivation(root, page) {
   const steps = new Derivation(root, page);
-  root.addEventListener("keydown", (event) => steps.walk(event, MOVES));
+  root.addEventListener("keydown", (event) => steps.walk(event, KEY_MOVES));
   // On a projector the keys walk from anywhere, those of a presenter's clicker too, unless they
   // mean something where the focus is.
   window.addEventListener("keydown", (event) => {
     const { classList } = document.body;
     if (!classList.contains("lp-presenting") || classList.contains("lp-drawer")) return;
     if (event.defaultPrevented || /** @type {Element} */ (event.target).matches("input, select, textarea")) return;
-    steps.walk(event, CLICKS);
+    steps.walk(event, CLICKER_MOVES);
   });
   // Presenting makes the rows larger and the list no longer.
   new ResizeObserver(() => steps.keepInSight()).observe(steps.list);

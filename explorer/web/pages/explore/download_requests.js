@@ -12,16 +12,7 @@ export function takeawayRequests(page, server) {
    * @param {ReturnType<typeof figureLook>} look of a figure
    */
   async function ask(what, look = figureLook()) {
-    const { file, columns, header, encoding } = page.heldFile() ?? {};
-    const answer = await server.take({
-      what,
-      file,
-      columns,
-      header,
-      encoding,
-      scenario: page.scenario,
-      ...look,
-    });
+    const answer = await server.take({ what, scenario: page.scenario, ...page.fileEntries(), ...look });
     return page.check(answer) && answer.text !== undefined ? answer : null;
   }
 

@@ -11,8 +11,8 @@ import { cellsOf, inputsOf, pairRow, showFault, showMarks, showPictures } from "
 /** @typedef {import("../../kit/types").Row} Row */
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
-const MOST_PASTED = 20000; // more is for a file
-const TYPING_MS = 350;
+const MAX_PASTED_ROWS = 20000; // more is for a file
+const TYPING_PAUSE_MS = 350;
 
 class PairTable {
   /** @param {ExplorePage} page */
@@ -114,7 +114,7 @@ class PairTable {
     const { body, page } = this;
     body.addEventListener("input", () => {
       clearTimeout(page.typing);
-      page.typing = setTimeout(() => this.commit(), TYPING_MS);
+      page.typing = setTimeout(() => this.commit(), TYPING_PAUSE_MS);
     });
     body.addEventListener("paste", (event) => this.paste(event));
     body.addEventListener("focusout", ({ relatedTarget }) => {
@@ -151,7 +151,7 @@ class PairTable {
     const column = inputsOf(this.lines[row]).indexOf(/** @type {HTMLInputElement} */ (event.target));
     const width = Math.max(...block.map((cells) => cells.length));
     const all = this.rows;
-    for (const [i, cells] of block.slice(0, MOST_PASTED).entries()) {
+    for (const [i, cells] of block.slice(0, MAX_PASTED_ROWS).entries()) {
       all[row + i] ??= ["", "", ""];
       const into = all[row + i];
       for (let k = 0; k < width && column + k < into.length; k += 1) into[column + k] = cells[k] ?? "";
@@ -160,8 +160,8 @@ class PairTable {
     this.fill(all);
     inputsOf(this.lines[row])[column].focus();
     this.commit();
-    if (block.length > MOST_PASTED)
-      this.page.warn({ key: "ui.paste_cut", values: { count: block.length, most: MOST_PASTED } });
+    if (block.length > MAX_PASTED_ROWS)
+      this.page.warn({ key: "ui.paste_cut", values: { count: block.length, most: MAX_PASTED_ROWS } });
   }
 
   // ---- The batch beside the rows -----------------------------------------------------------

@@ -9,9 +9,9 @@ import { say } from "../../kit/words.js";
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {"projected" | "score"} Kind of gradient: of the vectors, or of the pair's similarity alone */
 
-const LISTED = 10;
-const TALL = 120; // of the chart, in pixels
-const INKS = ["up", "down", "line", "pointed"];
+const MAX_LISTED_PAIRS = 10;
+const CHART_HEIGHT_PX = 120; // of the chart, in pixels
+const THEME_COLOURS = ["up", "down", "line", "pointed"];
 
 /**
  * Tabs for these names; `called(name)` is the key of what one is called, `tabId` begins their ids, and `label` is the
@@ -33,7 +33,7 @@ function tabbed({ called, names, tabId, label }, choose) {
   };
 }
 
-class Bars {
+class GradientBars {
   /** @param {ExplorePage} page */
   constructor(page) {
     this.page = page;
@@ -54,7 +54,7 @@ class Bars {
         this.take();
       },
     );
-    this.lines = Array.from({ length: LISTED }, (_, place) => pairLine(page, place === 0));
+    this.lines = Array.from({ length: MAX_LISTED_PAIRS }, (_, place) => pairLine(page, place === 0));
     this.list = h(
       "ol.lp-list",
       this.lines.map(({ line }) => line),
@@ -108,7 +108,7 @@ class Bars {
     const { gradient } = this;
     const ranked = Array.from(gradient.keys())
       .sort((a, b) => Math.abs(gradient[b]) - Math.abs(gradient[a]))
-      .slice(0, LISTED);
+      .slice(0, MAX_LISTED_PAIRS);
     const most = Math.abs(gradient[ranked[0]]) || 1;
     this.lines.forEach(({ line, bar, value, texts }, place) => {
       const pair = ranked[place];
@@ -141,22 +141,22 @@ class Bars {
     const { gradient, order } = this;
     const wide = this.room.width;
     const context = this.#cleared(wide);
-    this.inks ??= readInks();
+    this.inks ??= themeColours();
     const { up, down, line, pointed: lit } = this.inks;
     const width = wide / Math.max(order.length, 1);
     context.fillStyle = line;
-    context.fillRect(0, TALL / 2 - 0.5, wide, 1);
+    context.fillRect(0, CHART_HEIGHT_PX / 2 - 0.5, wide, 1);
     let most = 0;
     for (const value of gradient) most = Math.max(most, Math.abs(value));
     const pointed = new Set(this.page.pointed.pairs);
     order.forEach((pair, place) => {
-      const size = most ? (gradient[pair] / most) * (TALL / 2 - 6) : 0;
+      const size = most ? (gradient[pair] / most) * (CHART_HEIGHT_PX / 2 - 6) : 0;
       if (pointed.has(pair)) {
         context.fillStyle = lit;
-        context.fillRect(place * width, 0, Math.max(width, 2), TALL);
+        context.fillRect(place * width, 0, Math.max(width, 2), CHART_HEIGHT_PX);
       }
       context.fillStyle = size > 0 ? up : down;
-      const top = TALL / 2 - Math.max(size, 0);
+      const top = CHART_HEIGHT_PX / 2 - Math.max(size, 0);
       context.fillRect(place * width + width * 0.12, top, Math.max(width * 0.76, 0.6), Math.abs(size));
     });
     this.canvas.setAttribute("aria-label", say("ui.bars_label", { count: order.length, most: show(most, 3) }));
@@ -165,7 +165,7 @@ class Bars {
   /** @param {number} wide */
   #cleared(wide) {
     const ratio = (window.devicePixelRatio || 1) * this.room.magnified;
-    const [width, height] = [wide, TALL].map((side) => Math.round(side * ratio));
+    const [width, height] = [wide, CHART_HEIGHT_PX].map((side) => Math.round(side * ratio));
     if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
     const context = contextOf(this.canvas);
     context.setTransform(1, 0, 0, 1, 0, 0);
@@ -226,14 +226,14 @@ function pairLine(page, isFirst) {
   return { line, bar, value, texts };
 }
 
-function readInks() {
+function themeColours() {
   const style = getComputedStyle(document.body);
-  return Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
+  return Object.fromEntries(THEME_COLOURS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
 }
 
 /** @type {(root: HTMLElement, page: ExplorePage) => void} */
 export default function bars(root, page) {
-  const chart = new Bars(page);
+  const chart = new GradientBars(page);
   root.append(...chart.elements);
   reword(root);
   chart.canvas.addEventListener("mousemove", (event) => chart.pointAt(event));

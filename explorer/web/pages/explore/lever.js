@@ -5,15 +5,15 @@ import { parameterList } from "../../kit/parameter_fields.js";
 import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./lever_motion.js";
 
-const SEEN = "lever_seen";
-const FIRST_LOOK_MS = 100; // the picture stands still before the lever moves
+const LEVER_SEEN_KEY = "lever_seen";
+const MOTION_DELAY_MS = 100; // the picture stands still before the lever moves
 
 /** @type {(root: HTMLElement, page: import("./state.js").ExplorePage) => void} */
 export default function lever(root, page) {
   // A link shows its own values, and a reader who was here before has seen the lever move.
   const switchedOff = new URLSearchParams(location.search).get("motion") === "off";
   const isOpened = Boolean(location.hash || history.state?.lossprism);
-  const moves = !isOpened && !switchedOff && stored(SEEN) === null;
+  const moves = !isOpened && !switchedOff && stored(LEVER_SEEN_KEY) === null;
   const list = parameterList((name, value) => page.setParameter(name, value));
   const motion = leverMotion(page, show);
   const button = h("button.lp-square", { onclick: motion.toggle });
@@ -35,8 +35,8 @@ export default function lever(root, page) {
   page.on("picture", () => {
     if (!isFirst) return;
     isFirst = false;
-    store(SEEN, "yes");
-    if (moves) setTimeout(motion.play, FIRST_LOOK_MS);
+    store(LEVER_SEEN_KEY, "yes");
+    if (moves) setTimeout(motion.play, MOTION_DELAY_MS);
   });
   page.on("pointed", () => list.light(page.pointed.part?.of));
   page.on("scenario", show);

@@ -4,7 +4,7 @@ import { leverOf, parameterValue } from "../../kit/loss_convention.js";
 
 const MOTION_MS = 1300;
 // What a reader does ends it.
-const ACTS = ["pointerdown", "keydown", "wheel"];
+const INTERRUPTING_EVENTS = ["pointerdown", "keydown", "wheel"];
 
 /** @typedef {import("../../wire").Scenario["parameters"]} Parameters */
 
@@ -23,7 +23,7 @@ export function leverMotion(page, changed) {
     if (!lever || running) return;
     const before = page.scenario.parameters;
     running = { lever, before, shown: before, begun: performance.now() };
-    for (const act of ACTS) window.addEventListener(act, interrupt, { capture: true });
+    for (const act of INTERRUPTING_EVENTS) window.addEventListener(act, interrupt, { capture: true });
     frame();
   }
 
@@ -54,7 +54,7 @@ export function leverMotion(page, changed) {
 
   function end() {
     running = null;
-    for (const act of ACTS) window.removeEventListener(act, interrupt, { capture: true });
+    for (const act of INTERRUPTING_EVENTS) window.removeEventListener(act, interrupt, { capture: true });
     changed();
   }
 

@@ -5,8 +5,8 @@ import { focusParameter } from "../../kit/parameter_fields.js";
 import { pictureView } from "../../kit/trace_step_view.js";
 import { say } from "../../kit/words.js";
 
-const MARK = "•";
-const MAX_NAMED = 12; // marked pairs
+const MARK_SIGN = "•";
+const MAX_LISTED_PAIRS = 12; // marked pairs
 
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
@@ -37,7 +37,7 @@ export default function matrix(root, page) {
     if (!picture) return;
     /** @param {number} pair */
     const numberOf = (pair) => page.numberOf(pair);
-    const marked = { pairs: page.scenario.view.marked, sign: MARK };
+    const marked = { pairs: page.scenario.view.marked, sign: MARK_SIGN };
     marks.draw();
     view.update({ data: { picture, batch, numberOf, marked, referenceFormulas: form, moving }, state: now() });
   }
@@ -69,8 +69,8 @@ function markedPairs(page) {
       .filter((pair) => pair < page.numbers.length)
       .map((pair) => page.numberOf(pair))
       .sort((a, b) => a - b);
-    const pairs = numbers.slice(0, MAX_NAMED).join(", ") + (numbers.length > MAX_NAMED ? " …" : "");
-    setText(words, say("ui.marked_pairs", { mark: MARK, count: numbers.length, pairs, share: percent(share) }));
+    const pairs = numbers.slice(0, MAX_LISTED_PAIRS).join(", ") + (numbers.length > MAX_LISTED_PAIRS ? " …" : "");
+    setText(words, say("ui.marked_pairs", { mark: MARK_SIGN, count: numbers.length, pairs, share: percent(share) }));
   }
   return { element, draw };
 }

@@ -42,27 +42,27 @@ export function moreMetrics(page, server, loss) {
   const band = h("b");
   gradient.box.append(h("div.lp-ruler.lp-gauge", band, norm));
   const remarks = h("ul.lp-remarks");
-  const basis = positivesRule(page);
+  const positives = positivesRule(page);
   const scale = scaleAdvice(page);
   const statistics = statisticsPart(page, server);
   const boxes = Object.fromEntries(Object.entries(figures).map(([key, { box }]) => [key, box]));
-  const spread = h("div");
-  async function addSpread() {
-    const { spreadPart } = await import("./variation_over_batches.js");
-    page.join(() => spread.append(spreadPart(page, server, { ...boxes, loss })));
+  const variation = h("div");
+  async function addVariation() {
+    const { variationPart } = await import("./variation_over_batches.js");
+    page.join(() => variation.append(variationPart(page, server, { ...boxes, loss })));
   }
   const element = h(
     "details.lp-more",
     { ontoggle: () => statistics.ask(element.open) },
     worded("summary", "ui.more_metrics"),
     h("div.lp-strip-of-figures", Object.values(boxes)),
-    spread,
-    basis.element,
+    variation,
+    positives.element,
     remarks,
     scale.element,
     statistics.element,
   );
-  element.addEventListener("toggle", addSpread, { once: true });
+  element.addEventListener("toggle", addVariation, { once: true });
 
   /**
    * @param {keyof typeof figures} key
@@ -88,7 +88,7 @@ export function moreMetrics(page, server, loss) {
     band.hidden = !found.banded;
     norm.hidden = !(size > 0);
     if (size > 0) norm.style.left = `${Math.max(0, Math.min(100, ((Math.log10(size) + 3) / 6) * 100))}%`;
-    basis.draw(batch, found.by_threshold);
+    positives.draw(batch, found.by_threshold);
     scale.draw(batch);
     const before = Array.from(remarks.children, (line) => line.textContent);
     if (String(sentences) !== String(before)) remarks.replaceChildren(...sentences.map((line) => h("li", line)));

@@ -3,8 +3,8 @@ import { Checkbox } from "../../kit/components.js";
 import { h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 
-const LOOK_MS = 3000;
-const SAVED = /(^|[\\/])step-\d+\.safetensors$/;
+const POLL_MS = 3000;
+const SAVED_BATCH_FILE = /(^|[\\/])step-\d+\.safetensors$/;
 
 /**
  * @param {HTMLElement} root
@@ -16,26 +16,26 @@ export default function newerBatch(root, page, server) {
   /** @type {import("../../wire").NewerBatch | null} */
   let newer = null;
   let follows = false;
-  let looking = false;
-  const chosen = () => {
+  let isPolling = false;
+  const savedBatchName = () => {
     const { encoder, cross_encoder } = page.scenario.data;
-    return [cross_encoder, encoder].find((name) => SAVED.test(name)) ?? "";
+    return [cross_encoder, encoder].find((name) => SAVED_BATCH_FILE.test(name)) ?? "";
   };
 
   function draw() {
-    if (!chosen()) newer = null;
+    if (!savedBatchName()) newer = null;
     const step = newer?.step ?? 0;
-    block.hidden = !chosen() || !(newer || follows);
+    block.hidden = !savedBatchName() || !(newer || follows);
     show(root, Offer, { step, follows, open, follow });
   }
 
-  async function look() {
-    const name = chosen();
-    if (!name || looking || document.visibilityState !== "visible") return;
-    looking = true;
+  async function poll() {
+    const name = savedBatchName();
+    if (!name || isPolling || document.visibilityState !== "visible") return;
+    isPolling = true;
     const answer = await server.newer_batch({ name });
-    looking = false;
-    if (name !== chosen() || (answer && "error" in answer)) return;
+    isPolling = false;
+    if (name !== savedBatchName() || (answer && "error" in answer)) return;
     newer = answer;
     if (newer && follows) await open();
     draw();
@@ -59,7 +59,7 @@ export default function newerBatch(root, page, server) {
   draw();
   page.on("scenario", draw);
   page.on("language", draw);
-  setInterval(look, LOOK_MS);
+  setInterval(poll, POLL_MS);
 }
 
 /** @param {{ step: number, follows: boolean, open: () => void, follow: (now: boolean) => void }} properties */

@@ -3,7 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { pageData } from "../../kit/page_data.js";
 import { language, say } from "../../kit/words.js";
 
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 const INDENT = "    ";
 
 /**
@@ -12,24 +12,24 @@ const INDENT = "    ";
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function own(root, page, server) {
-  const { own: mine, editable } = pageData.explore;
+  const { own: ownLosses, editable } = pageData.explore;
   const block = /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root);
   block.style.display = "none";
-  if (!mine.length) return;
-  /** @type {Map<string, import("../../wire").OwnFile>} */
+  if (!ownLosses.length) return;
+  /** @type {Map<string, import("../../wire").LoadedOwnFile>} */
   const files = new Map();
   const note = h("p.lp-note", { role: "status", hidden: true });
-  const editor = editable ? new OwnEditor(server, () => look()) : null;
+  const editor = editable ? new OwnLossEditor(server, () => poll()) : null;
   root.append(note, ...(editor ? [editor.element] : []));
-  let looking = false;
-  const chosen = () => (mine.includes(page.scenario.loss) ? page.scenario.loss : "");
+  let isPolling = false;
+  const chosen = () => (ownLosses.includes(page.scenario.loss) ? page.scenario.loss : "");
 
-  async function look() {
+  async function poll() {
     const name = chosen();
-    if (!name || looking) return;
-    looking = true;
+    if (!name || isPolling) return;
+    isPolling = true;
     const answer = await server.own(name);
-    looking = false;
+    isPolling = false;
     if (answer.error || name !== chosen()) return;
     const before = files.get(name);
     files.set(name, answer.own);
@@ -39,37 +39,37 @@ export default function own(root, page, server) {
     // The page may know the loss from before its file changed.
     const isOther = JSON.stringify(pageData.losses[name]) !== JSON.stringify(answer.own.loss);
     pageData.losses[name] = answer.own.loss;
-    if (before) tell(answer.own);
+    if (before) reportReading(answer.own);
     if (isOther) page.publish("scenario");
     if (before) page.ask();
   }
 
-  /** @param {import("../../wire").OwnFile} file */
-  function tell({ file, read_at: at }) {
+  /** @param {import("../../wire").LoadedOwnFile} file */
+  function reportReading({ file, read_at: at }) {
     const time = new Date(1000 * at).toLocaleTimeString(language(), { hour: "2-digit", minute: "2-digit" });
     note.textContent = say("ui.own_read", { file, time });
     note.hidden = false;
-    pending = { file, read_at: at };
+    lastReading = { file, read_at: at };
   }
   /** @type {any} */
-  let pending = null;
+  let lastReading = null;
 
   page.on("scenario", () => {
     block.style.display = chosen() ? "" : "none";
-    if (!files.has(chosen())) look();
+    if (!files.has(chosen())) poll();
   });
   page.on("language", () => {
-    if (pending) tell(pending);
+    if (lastReading) reportReading(lastReading);
     reword(root);
     editor?.name();
   });
   setInterval(() => {
-    if (document.visibilityState === "visible") look();
-  }, LOOK_MS);
+    if (document.visibilityState === "visible") poll();
+  }, POLL_MS);
 }
 
 /** The file as text with numbered lines. */
-class OwnEditor {
+class OwnLossEditor {
   /**
    * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
    * @param {() => void} saved is called once the file was written
@@ -91,7 +91,7 @@ class OwnEditor {
     this.leaves = false; // Escape, then Tab: on to the next control
     this.text.addEventListener("keydown", (event) => this.#key(event));
     this.text.addEventListener("input", () => {
-      this.#tell(this.text.value === this.original ? "" : "ui.own_unsaved");
+      this.#showState(this.text.value === this.original ? "" : "ui.own_unsaved");
       this.#number();
     });
     this.text.addEventListener("scroll", () => {
@@ -117,7 +117,7 @@ class OwnEditor {
   }
 
   /** @param {string} key */
-  #tell(key, values = {}, isProblem = false) {
+  #showState(key, values = {}, isProblem = false) {
     this.state.textContent = key ? say(key, values) : "";
     this.state.classList.toggle("lp-fault", isProblem);
   }
@@ -134,7 +134,7 @@ class OwnEditor {
   async read(undoable = false) {
     const answer = await this.server.own_text(this.loss);
     if (answer.error) {
-      this.#tell(answer.error.key, answer.error.values, true);
+      this.#showState(answer.error.key, answer.error.values, true);
       return;
     }
     const { text } = this;
@@ -145,7 +145,7 @@ class OwnEditor {
       document.execCommand("insertText", false, answer.text); // where the browser knows how
     }
     if (text.value !== answer.text) text.value = answer.text;
-    this.#tell("");
+    this.#showState("");
     this.#number();
   }
 
@@ -153,12 +153,12 @@ class OwnEditor {
     const { value: text } = this.text;
     const answer = await this.server.own_write({ name: this.loss, text, digest: this.digest });
     if (answer.error) {
-      this.#tell(answer.error.key, answer.error.values, true);
+      this.#showState(answer.error.key, answer.error.values, true);
       return;
     }
     this.digest = this.onDisk = answer.digest;
     this.original = text;
-    this.#tell(this.text.value === text ? "ui.own_saved" : "ui.own_unsaved");
+    this.#showState(this.text.value === text ? "ui.own_saved" : "ui.own_unsaved");
     this.saved();
   }
 
@@ -179,7 +179,7 @@ class OwnEditor {
 
   /**
    * Show what was read of the file, and at which line it went wrong (0: nowhere).
-   * @type {(loss: string, about: import("../../wire").OwnFile, line: number) => void}
+   * @type {(loss: string, about: import("../../wire").LoadedOwnFile, line: number) => void}
    */
   show(loss, { file, digest }, line) {
     [this.loss, this.file, this.faultyLine] = [loss, file, line];

@@ -33,7 +33,7 @@ class ExploreExample(Example):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExploreOwn:
+class ExplorePageData:
     """Facts for Explore alone; `own` are the losses of the user's own, `editable`: their files can
     be edited in the page; `tried` is the largest number of pairs of a file for the trials."""
 
@@ -46,9 +46,9 @@ class ExploreOwn:
     editable: bool
 
 
-def page_data() -> ExploreOwn:
+def page_data() -> ExplorePageData:
     """Return the facts for this page, beside those of all pages."""
-    return ExploreOwn(
+    return ExplorePageData(
         examples={
             name: ExploreExample(example.note, example.encoder)
             for name, example in textbook.EXAMPLES.items()

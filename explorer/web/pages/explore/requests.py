@@ -76,7 +76,7 @@ from lossprism.losses import LOSSES
 
 
 @dataclass(frozen=True)
-class OwnFile:
+class LoadedOwnFile:
     """The file of a loss of the user's own as it was read last, `read_at` seconds since 1970."""
 
     file: str
@@ -86,15 +86,15 @@ class OwnFile:
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnLossFile:
     """The file, and why the loss in it cannot be used."""
 
-    own: OwnFile
+    own: LoadedOwnFile
     problem: Problem | None
 
 
 @dataclass(frozen=True)
-class OwnText:
+class OwnFileText:
     """A file to be edited; the digest names the content."""
 
     file: str
@@ -103,7 +103,7 @@ class OwnText:
 
 
 @dataclass(frozen=True)
-class OwnWritten:
+class OwnFileWritten:
     """The digest of what stands in the file now."""
 
     digest: str
@@ -141,7 +141,7 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class OverBatches:
+class FiguresOverBatches:
     """The figures of the strip over many batches: of each its name and a value for each batch."""
 
     figures: dict[str, list[Real]]
@@ -167,7 +167,7 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
     return dataclasses.replace(explored, rows=rows, skipped=skipped_rows(scenario), limited=limited)
 
 
-def _own(name: str) -> Own:
+def _own(name: str) -> OwnLossFile:
     """The name of a loss of one's own → what its file holds now, read again if it changed, and why
     it cannot be used."""
     own = own_loss.own_loss(name)
@@ -175,8 +175,8 @@ def _own(name: str) -> Own:
         raise invalid_value("name", name)
     with contextlib.suppress(Problem):  # reported below
         own_loss.reload_if_changed(name)
-    file = OwnFile(own.path.name, own.digest, own.read_at, describe_loss(LOSSES[name]))
-    return Own(file, own.problem)
+    file = LoadedOwnFile(own.path.name, own.digest, own.read_at, describe_loss(LOSSES[name]))
+    return OwnLossFile(file, own.problem)
 
 
 def _check_host() -> None:
@@ -185,21 +185,21 @@ def _check_host() -> None:
         raise Problem("own_loss_not_here", about="loss")
 
 
-def _own_text(name: str) -> OwnText:
+def _own_text(name: str) -> OwnFileText:
     """The name of a loss of one's own → its file as it stands."""
     _check_host()
     own, text, digest = own_loss.read_text(name)
-    return OwnText(own.path.name, text, digest)
+    return OwnFileText(own.path.name, text, digest)
 
 
-def _own_write(request: Json) -> OwnWritten:
+def _own_write(request: Json) -> OwnFileWritten:
     """{name, text, digest: of the text that was changed} → the digest of what stands there now."""
     if not isinstance(request.get("text"), str):
         raise invalid_value("text", request.get("text"))
     _check_host()
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
-    return OwnWritten(own_loss.read_text(name)[2])
+    return OwnFileWritten(own_loss.read_text(name)[2])
 
 
 def _newer_batch(request: Json) -> NewerBatch | None:
@@ -216,13 +216,13 @@ def _statistics(request: Json) -> Statistics:
     return statistics(make_batch(scenario.data, scenario.rules))
 
 
-def _spread(request: Json) -> OverBatches:
+def _spread(request: Json) -> FiguresOverBatches:
     """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
     like the scenario's: of a file drawn the same way, random ones of the next seeds."""
     scenario = Scenario.from_json(request.get("scenario"))
     with jobs.heavy_work_turn():
         figures = over_batches(scenario, _batches(scenario.data, request))
-    return OverBatches({name: json_numbers(values) for name, values in figures.items()})
+    return FiguresOverBatches({name: json_numbers(values) for name, values in figures.items()})
 
 
 def _batches(data: Data, request: Json) -> list[Pairs]:

@@ -6,7 +6,7 @@ import { takeawayRequests } from "./download_requests.js";
 
 // The sentence where there is no such code.
 /** @type {Partial<Record<string, string>>} */
-const NOTHING = { code_module: "take.no_module", code_trainer: "take.no_trainer" };
+const NO_CODE_SENTENCES = { code_module: "take.no_module", code_trainer: "take.no_trainer" };
 
 /**
  * @param {HTMLElement} root
@@ -73,7 +73,7 @@ export default function takeaway(root, page, server) {
     reading = what;
     const answer = await ask(what);
     if (!answer || reading !== what) return;
-    code.textContent = answer.text || say(NOTHING[what] ?? "take.no_twin");
+    code.textContent = answer.text || say(NO_CODE_SENTENCES[what] ?? "take.no_twin");
     code.hidden = false;
     copy.hidden = zip.hidden = !answer.text;
   }

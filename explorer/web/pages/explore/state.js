@@ -28,8 +28,8 @@ import { SliderPreview } from "./slider_preview.js";
  *   parameters?: Scenario["parameters"], view?: Partial<Scenario["view"]> }} Change
  */
 
-const STILL_MS = 400;
-const OF_THE_SAME_PAIRS = ["data.encoder", "data.cross_encoder", "data.guide", "data.teacher_model"];
+const HISTORY_DELAY_MS = 400;
+const MODEL_ENTRIES = ["data.encoder", "data.cross_encoder", "data.guide", "data.teacher_model"];
 
 /** @type {() => Scenario} The first scenario, on an example in the reader's language where there is one. */
 function openingScenario() {
@@ -38,7 +38,7 @@ function openingScenario() {
 }
 
 /** @type {(name: string) => boolean} Whether other pairs may come with another value of an entry. */
-const choosesPairs = (name) => name.startsWith("data.") && !OF_THE_SAME_PAIRS.includes(name);
+const choosesPairs = (name) => name.startsWith("data.") && !MODEL_ENTRIES.includes(name);
 
 /** @extends {BatchPage<ExploreServer>} */
 export class ExplorePage extends BatchPage {
@@ -74,7 +74,7 @@ export class ExplorePage extends BatchPage {
      * @type {{ name: string, file: string, reading: import("../../wire").Reading,
      *   columns?: Record<string, string>, header?: boolean, encoding?: string } | null}
      */
-    this.held = null;
+    this.lastFile = null;
   }
 
   /** @returns {import("../../wire").Scenario} */
@@ -111,7 +111,7 @@ export class ExplorePage extends BatchPage {
     this.server = server;
     this.history = new History({
       store: this.store,
-      debounce: STILL_MS,
+      debounce: HISTORY_DELAY_MS,
       write: () => this.written(),
       open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });
@@ -233,12 +233,18 @@ export class ExplorePage extends BatchPage {
     return this.scenario.data.source === "table" && this.batch?.inference ? say("ui.inference") : "";
   }
 
-  // The file that the rows of the scenario are a batch of, where it was read here.
-  heldFile() {
+  // Whether the rows of the scenario are a batch of the file that was read here last.
+  get isBatchOfFile() {
     const { source, file, reading } = this.scenario.data;
-    const { held } = this;
-    const alike = held?.name === file && held.reading.whole === reading.whole && held.reading.total === reading.total;
-    return source === "table" && alike && reading.draw.size > 0 ? held : null;
+    const { lastFile: last } = this;
+    const alike = last?.name === file && last.reading.whole === reading.whole && last.reading.total === reading.total;
+    return source === "table" && alike && reading.draw.size > 0;
+  }
+
+  // The entries of a request that name this file, and say how it is read.
+  fileEntries() {
+    const { file, columns, header, encoding } = (this.isBatchOfFile && this.lastFile) || {};
+    return { file, columns, header, encoding };
   }
 
   /** @type {(name: string, value: import("../../wire").Setting) => void} */

@@ -15,10 +15,10 @@ import { takeawayRequests } from "./download_requests.js";
 /**
  * `second`: which label fits by another model, where one was asked.
  * @param {ExplorePage} page
- * @param {(suspect: Suspect) => number} second
+ * @param {(suspect: Suspect) => number} secondOpinionOf
  * @returns {import("../../kit/sortable_table.js").Column<Suspect>[]}
  */
-function columnsOf(page, second) {
+function columnsOf(page, secondOpinionOf) {
   /** @param {Suspect} suspect */
   const labelOf = ({ pair }) => page.batch?.labels[pair] ?? NaN;
   /** @type {(suspect: Suspect) => [string, string]} */
@@ -47,7 +47,7 @@ function columnsOf(page, second) {
     },
     { key: "ui.label", cell: (one) => show(labelOf(one)), by: labelOf },
     { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
-    { key: "ui.second_opinion", cell: (one) => show(second(one)), by: second, spare: true },
+    { key: "ui.second_opinion", cell: (one) => show(secondOpinionOf(one)), by: secondOpinionOf, spare: true },
     { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
   ];
 }
@@ -92,11 +92,11 @@ export function suspectsPart(page, server) {
   /** @type {{ of: import("../../wire").Opinion, batch: string } | null} */
   let opinion = null;
   /** @param {Suspect} suspect */
-  const second = ({ pair }) => (opinion?.batch === page.batch?.key ? (opinion?.of.fitting[pair] ?? NaN) : NaN);
+  const secondOpinionOf = ({ pair }) => (opinion?.batch === page.batch?.key ? (opinion?.of.fitting[pair] ?? NaN) : NaN);
   const list = h("div.lp-whole-words", { hidden: true }); // until there is something to say
   const table = sortableTable(
     list,
-    { key: "ui.suspects", columns: columnsOf(page, second), sorted: { column: 4, down: true } },
+    { key: "ui.suspects", columns: columnsOf(page, secondOpinionOf), sorted: { column: 4, down: true } },
     (...event) => page.point(event[0] === "reach" ? [event[1].pair] : []),
   );
   const form = opinionForm(page, server, (of, batch) => {

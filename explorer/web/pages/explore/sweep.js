@@ -31,8 +31,8 @@ const PANELS = [
   { name: "gradient", write: (v) => written(v, 3), logarithmic: true },
   { name: "active", write: percent, range: [0, 1] },
 ];
-const EXPORTED = /** @type {const} */ ([420, 190]); // pixels of a panel in a file
-const STILL_MS = 250;
+const EXPORTED_PANEL_PX = /** @type {const} */ ([420, 190]); // pixels of a panel in a file
+const DEBOUNCE_MS = 250;
 
 /** @param {Properties} properties */
 function Sweep({ page, server }) {
@@ -98,7 +98,7 @@ function useCurves(page, server, name) {
         if (answer.error) page.warn(answer.error);
         else setCurves(curvesIn(answer, missing));
       },
-      curves ? STILL_MS : 0,
+      curves ? DEBOUNCE_MS : 0,
     );
     return () => clearTimeout(asking);
   }, [missing]);
@@ -138,7 +138,7 @@ function Curves({ page, server, curves, isCurrent }) {
         h(CurvePanel, { key: panel.name, page, curves, panel, reached, reach, press: take, charts }),
       ),
     ),
-    h(Key, { curves }),
+    h(CurveLegend, { curves }),
     h(FigureButtons, {
       button: "button.lp-crumb",
       kind: "div.lp-row.lp-wrap",
@@ -208,7 +208,7 @@ function heightNow({ picture }, name) {
 }
 
 /** @param {{ curves: SweptCurves }} properties */
-const Key = ({ curves: { advised, within } }) =>
+const CurveLegend = ({ curves: { advised, within } }) =>
   h(
     "p.lp-sweep-key",
     ["now", ...(advised ? ["advised"] : []), ...(within ? ["band"] : [])].map((part) =>
@@ -226,9 +226,7 @@ function Trials({ page, server, curves: { trials, parameter } }) {
   const [isStarting, setStarting] = useState(false);
   async function start() {
     setStarting(true);
-    const { file, columns, header, encoding } = page.heldFile() ?? {};
-    const { scenario } = page;
-    const answer = await server.trials({ scenario, parameter, file, columns, header, encoding });
+    const answer = await server.trials({ scenario: page.scenario, parameter, ...page.fileEntries() });
     setStarting(false);
     if (answer.error) page.warn(answer.error);
     else location.href = `finetune#${answer.started.join()}`;
@@ -253,7 +251,7 @@ function Trials({ page, server, curves: { trials, parameter } }) {
 function pairsTried(page) {
   const { whole } = page.scenario.data.reading;
   const most = pageData.explore.tried;
-  if (!page.heldFile()) return say("sweep.try_pairs");
+  if (!page.isBatchOfFile) return say("sweep.try_pairs");
   const key = whole > most ? "sweep.try_pairs_sample" : "sweep.try_pairs_file";
   return say(key, { count: counted(Math.min(whole, most)) });
 }
@@ -270,7 +268,7 @@ async function save({ page, server, curves }, charts, verdict, look, ratio) {
   const shown = PANELS.filter(({ name }) => curves.heights[name]);
   const chart = {
     title: `${titleOf(loss)} · ${say("sweep.title")} · ${parameterName(curves.parameter)}`,
-    panels: shown.flatMap(({ name }) => charts.get(name)?.panel(...EXPORTED, say(`sweep.${name}`)) ?? []),
+    panels: shown.flatMap(({ name }) => charts.get(name)?.panel(...EXPORTED_PANEL_PX, say(`sweep.${name}`)) ?? []),
     across: 2,
     caption: [verdict || say("sweep.title")],
   };

@@ -14,7 +14,7 @@ import { axisOver, band } from "../../kit/plotly.js";
 const HEIGHT = 172;
 const MARGINS = { l: 46, r: 18, t: 10, b: 26 };
 /** @type {Span} */
-const BAND = [0.1, 10]; // of the gradient norm, as the derivation circulating with CoSENT advises
+const ADVISED_NORMS = [0.1, 10]; // of the gradient norm, as the derivation circulating with CoSENT advises
 
 /**
  * Return the traces and the layout of a panel; `here` is the setting in force and the height there.
@@ -23,7 +23,7 @@ const BAND = [0.1, 10]; // of the gradient norm, as the derivation circulating w
 export function figureOf({ curves, panel: { name, logarithmic, range }, here }) {
   const heights = curves.heights[name] ?? [];
   const { values, within } = curves;
-  const also = logarithmic && within ? BAND : [];
+  const also = logarithmic && within ? ADVISED_NORMS : [];
   const scale = heightAxis([heights], { logarithmic, range, also });
   const layout = {
     ...{ height: HEIGHT, margin: MARGINS, hovermode: "x", hoverdistance: -1, dragmode: false },
@@ -63,7 +63,7 @@ function bandsOf({ values, advised, within }, name) {
       : []),
     ...(within ?? []).map(([x0, x1]) => band("floor", 1, { name: "within", xref: "x", x0, x1, y1: 0.03 })),
     ...(name === "gradient" && within
-      ? [band("floor", 0.2, { name: "norm-band", yref: "y", y0: BAND[0], y1: BAND[1] })]
+      ? [band("floor", 0.2, { name: "norm-band", yref: "y", y0: ADVISED_NORMS[0], y1: ADVISED_NORMS[1] })]
       : []),
   ];
 }

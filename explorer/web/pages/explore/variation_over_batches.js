@@ -11,9 +11,9 @@ import { say } from "../../kit/words.js";
 
 const BINS = 24;
 const [WIDE, TALL] = [120, 20];
-const STILL_MS = 500;
+const DEBOUNCE_MS = 500;
 // Nine of ten batches lie between these quantiles.
-const [LOW, HIGH] = [0.05, 0.95];
+const [LOW_QUANTILE, HIGH_QUANTILE] = [0.05, 0.95];
 
 /**
  * Values in ascending order, and counts of them in equal bins from `from` to `to`.
@@ -57,12 +57,12 @@ function chart(ascending, now, label) {
  * @param {Real | null} here this batch's
  * @param {(value: number) => string} written
  */
-function drawn(all, here, written) {
+function rangeOfFigure(all, here, written) {
   const known = all.map((value) => read(value)).filter((value) => value !== null && Number.isFinite(value));
   const ascending = /** @type {number[]} */ (known).sort((a, b) => a - b);
   const now = read(here);
   if (!ascending.length || now === null || !Number.isFinite(now)) return [];
-  const [low, median, high] = [LOW, 0.5, HIGH].map((share) => written(quantile(ascending, share)));
+  const [low, median, high] = [LOW_QUANTILE, 0.5, HIGH_QUANTILE].map((share) => written(quantile(ascending, share)));
   const below = percent(ascending.filter((value) => value < now).length / ascending.length);
   const values = { count: ascending.length, low, median, high, below, value: written(now) };
   const label = say("ui.spread_is", values);
@@ -79,17 +79,17 @@ function drawn(all, here, written) {
 function canDraw(page) {
   const { source, reading } = page.scenario.data;
   const isWhole = reading.draw.sampler === "in_order" && reading.batches < 2;
-  return source === "random" || (page.heldFile() !== null && !isWhole);
+  return source === "random" || (page.isBatchOfFile && !isWhole);
 }
 
 /**
  * What the figures depend on. Another batch of the same draw is one of those that are known.
  * @param {ExplorePage} page
  */
-function question({ scenario, held }) {
+function requestKey({ scenario, lastFile }) {
   const { loss, convention, parameters, rules, data } = scenario;
   const { encoder, cross_encoder, guide, guided, teacher_model, corrections, source, random, reading } = data;
-  const draw = source === "random" ? random : { ...reading.draw, number: 0, file: held?.file };
+  const draw = source === "random" ? random : { ...reading.draw, number: 0, file: lastFile?.file };
   const models = [encoder, cross_encoder, guide, guided.length > 0, teacher_model];
   return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
 }
@@ -115,7 +115,7 @@ function saveBatches(loss, figures) {
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  * @param {Record<string, HTMLElement>} boxes of the figures, by name
  */
-export function spreadPart(page, server, boxes) {
+export function variationPart(page, server, boxes) {
   const { spread: count } = pageData.explore;
   /** @type {Record<string, HTMLElement>} */
   const places = {};
@@ -123,7 +123,7 @@ export function spreadPart(page, server, boxes) {
     places[name] = h("div.lp-spread");
     box.append(places[name]);
   }
-  const toggle = h("button.lp-button", { id: "lp-spread", onclick: () => turn(!on) });
+  const toggle = h("button.lp-button", { id: "lp-spread", onclick: () => switchTo(!on) });
   const save = worded("button.lp-crumb", "ui.spread_csv", {
     onclick: () => found && saveBatches(page.scenario.loss, found),
   });
@@ -134,32 +134,31 @@ export function spreadPart(page, server, boxes) {
   let on = false;
   /** @type {Figures | null} */
   let found = null;
-  let lastQuestion = ""; // what the figures are of
+  let lastKey = ""; // what the figures are of
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;
 
   /** @param {boolean} next */
-  function turn(next) {
+  function switchTo(next) {
     on = next;
     clearTimeout(waiting);
-    if (!on) [found, lastQuestion] = [null, ""];
+    if (!on) [found, lastKey] = [null, ""];
     draw();
     if (on) ask();
   }
 
   async function ask() {
-    const now = question(page);
-    if (lastQuestion === now) return;
-    lastQuestion = now;
+    const now = requestKey(page);
+    if (lastKey === now) return;
+    lastKey = now;
     const { scenario } = page;
-    const { file, columns, header, encoding } = page.heldFile() ?? {};
     // The file has the rows, and their guide, of which it is enough that there is one.
     const data = { ...scenario.data, rows: [], guided: scenario.data.guided.slice(0, 1) };
     const whole = { ...scenario, data };
-    const answer = await page.work(server, "spread", { scenario: whole, file, columns, header, encoding });
-    if (!on || lastQuestion !== now) return;
+    const answer = await page.work(server, "spread", { scenario: whole, ...page.fileEntries() });
+    if (!on || lastKey !== now) return;
     if (answer === undefined || !page.check(answer) || !answer.figures) {
-      turn(false);
+      switchTo(false);
       return;
     }
     found = answer.figures;
@@ -178,7 +177,7 @@ export function spreadPart(page, server, boxes) {
     const now = valuesOf(here);
     for (const [name, values] of Object.entries(all)) {
       const write = name === "active" || name === "effective" ? counted : show;
-      const part = drawn(values, now[name], name === "violated" ? percent : (value) => write(value, 3));
+      const part = rangeOfFigure(values, now[name], name === "violated" ? percent : (value) => write(value, 3));
       if (name !== "collapse") places[name]?.append(...part);
       else if (part.length) places.loss.append(h("div.lp-spread.lp-collapse", h("span", say("figure.collapse")), part));
     }
@@ -190,9 +189,9 @@ export function spreadPart(page, server, boxes) {
   page.on("picture", () => {
     clearTimeout(waiting);
     if (on && !canDraw(page)) on = false;
-    if (!on || lastQuestion !== question(page)) [found, lastQuestion] = [null, ""];
+    if (!on || lastKey !== requestKey(page)) [found, lastKey] = [null, ""];
     draw();
-    if (on && !found) waiting = setTimeout(ask, STILL_MS);
+    if (on && !found) waiting = setTimeout(ask, DEBOUNCE_MS);
   });
   page.on("scenario", draw);
   page.on("language", draw);

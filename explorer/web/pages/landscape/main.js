@@ -11,15 +11,15 @@ import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
-import { MINE } from "./state.js";
+import { EXPLORE_BATCH } from "./state.js";
 
 /** @typedef {import("./state.js").LandscapePage} LandscapePage */
 /** @typedef {import("../../kit/landscape.js").View} View */
 
 const VIEWS = /** @type {View[]} */ (["levels", "surface"]);
 const CURVES = /** @type {const} */ (["heights", "curvature"]);
-const CUT_HEIGHT = 430; // pixels
-const PANEL = 420; // pixels of a side of a landscape in a file
+const CUT_HEIGHT_PX = 430; // pixels
+const PANEL_PX = 420; // pixels of a side of a landscape in a file
 
 /** @param {{ page: LandscapePage }} properties */
 function Main({ page }) {
@@ -35,12 +35,12 @@ function Main({ page }) {
     h(
       "div.lp-landscape-sides",
       { "aria-busy": page.drawn ? "false" : "true" },
-      page.sides.map((_side, place) => h(Side, { key: place, page, place })),
+      page.sides.map((_side, place) => h(LossLandscape, { key: place, page, place })),
       h(Cuts, { page }),
     ),
     h(
       "div.lp-landscape-more",
-      h(Fold, { title: say("landscape.how") }, h(Reading, { page })),
+      h(Fold, { title: say("landscape.how") }, h(HowToRead, { page })),
       h(FigureFold, { page, ask: (look) => figureFile(page, look) }),
     ),
   );
@@ -51,7 +51,7 @@ function Levers({ page }) {
   const { levers, lever, stops, at, value } = page;
   const { view } = page.store.state;
   const batches = pageData.landscape.examples.map((name) => [name, say(`example.${name}.title`)]);
-  if (stored("scene") || page.batch === MINE) batches.push([MINE, say("landscape.mine")]);
+  if (stored("scene") || page.batch === EXPLORE_BATCH) batches.push([EXPLORE_BATCH, say("landscape.mine")]);
   const name = lever ? parameterName(lever) : "";
   return h(
     "div.lp-landscape-levers",
@@ -99,7 +99,7 @@ function Levers({ page }) {
 }
 
 /** @param {{ page: LandscapePage, place: number }} properties */
-function Side({ page, place }) {
+function LossLandscape({ page, place }) {
   const { loss } = page.sides[place];
   const { view, negative } = page.store.state;
   const found = page.found?.landscapes[place];
@@ -132,7 +132,7 @@ function Side({ page, place }) {
 }
 
 /** @param {{ page: LandscapePage }} properties */
-function Negative({ page }) {
+function NegativeScore({ page }) {
   const { negative } = page.store.state;
   return h(
     "label.lp-landscape-cut",
@@ -160,18 +160,18 @@ const cutSides = (page) =>
 const Cuts = ({ page }) =>
   h(
     "section.lp-landscape-cuts",
-    h(Negative, { page }),
+    h(NegativeScore, { page }),
     h(
       "p.lp-note.lp-landscape-legend",
       page.sides.map(({ loss }, place) =>
         h("span", { key: place, style: { color: `var(--lp-side-${place + 1})` } }, titleOf(loss)),
       ),
     ),
-    h(CutPlot, { sides: cutSides(page), height: CUT_HEIGHT, label: say("landscape.picture.cut") }),
+    h(CutPlot, { sides: cutSides(page), height: CUT_HEIGHT_PX, label: say("landscape.picture.cut") }),
   );
 
 /** @param {{ page: LandscapePage }} properties */
-function Reading({ page }) {
+function HowToRead({ page }) {
   const most = Math.max(0, ...(page.found?.landscapes ?? []).map((one) => one?.comparisons ?? 0));
   return h(
     "ul",
@@ -191,9 +191,9 @@ function figureFile(page, look) {
     ...titles.flatMap((title, place) => {
       const landscape = page.found?.landscapes[place];
       const at = { stop: page.stopOf(place), negative: page.store.state.negative };
-      return landscape ? [landscapePanel(landscape, { ...at, side: PANEL, title })] : [];
+      return landscape ? [landscapePanel(landscape, { ...at, side: PANEL_PX, title })] : [];
     }),
-    ...CURVES.map((what) => cutPanel(cutSides(page), what, PANEL, PANEL / 2)),
+    ...CURVES.map((what) => cutPanel(cutSides(page), what, PANEL_PX, PANEL_PX / 2)),
   ];
   const legend = titles.map((name, place) => ({ name, colour: themeColour(`side-${place + 1}`) }));
   const chart = {

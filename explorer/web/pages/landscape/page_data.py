@@ -13,7 +13,7 @@ SERVED = requests.SERVED
 
 
 @dataclass(frozen=True, kw_only=True)
-class LandscapeOwn:
+class LandscapePageData:
     """Facts for the Landscape page alone: its state, the losses with a landscape and the parameters
     that move each, and the examples whose pairs it shows."""
 
@@ -22,9 +22,9 @@ class LandscapeOwn:
     examples: list[str]
 
 
-def page_data() -> LandscapeOwn:
+def page_data() -> LandscapePageData:
     """Return the facts for this page."""
-    return LandscapeOwn(
+    return LandscapePageData(
         table=landscape_table(),
         levers={name: [one.name for one in levers(LOSSES[name])] for name in offered()},
         examples=list(EXAMPLES),

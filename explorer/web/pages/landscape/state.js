@@ -14,7 +14,7 @@ import { stored } from "../../kit/storage.js";
 /** @typedef {import("../../wire").Landscapes} Landscapes */
 /** @typedef {import("../../wire").Cuts} Cuts */
 
-export const MINE = "mine"; // in place of an example: the batch that was left on Explore
+export const EXPLORE_BATCH = "mine"; // in place of an example: the batch that was left on Explore
 
 /** @extends {PageInUrl<import("../../wire").LandscapeServer>} */
 export class LandscapePage extends PageInUrl {
@@ -62,7 +62,7 @@ export class LandscapePage extends PageInUrl {
   }
   /** Where the pairs come from: an example, or Explore. @returns {string} */
   get batch() {
-    return this.store.state.scene ? MINE : this.store.state.example;
+    return this.store.state.scene ? EXPLORE_BATCH : this.store.state.example;
   }
   // What the tests wait for.
   get drawn() {
@@ -158,8 +158,8 @@ export class LandscapePage extends PageInUrl {
 
   /** Show the comparisons of an example, or of the batch that was left on Explore. @param {string} batch */
   async show(batch) {
-    const scene = batch === MINE ? await shareableLink(wholeLink(stored("scene") ?? "")) : "";
-    this.set(batch === MINE ? { scene } : { scene, example: batch });
+    const scene = batch === EXPLORE_BATCH ? await shareableLink(wholeLink(stored("scene") ?? "")) : "";
+    this.set(batch === EXPLORE_BATCH ? { scene } : { scene, example: batch });
   }
 }
 

@@ -7,7 +7,7 @@ import { figureOf } from "./step_pictures.js";
 /** @typedef {import("../../wire").Chart} Chart */
 
 /** @param {{ page: import("./state.js").LearnPage }} properties */
-export const Slide = ({ page }) => h(FigureFold, { page, ask: (look) => figureFile(page, look) });
+export const FigureExport = ({ page }) => h(FigureFold, { page, ask: (look) => figureFile(page, look) });
 
 /**
  * @param {import("./state.js").LearnPage} page

@@ -3,13 +3,13 @@ import { Fold } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { learned } from "./state.js";
+import { learnedLessons } from "./state.js";
 import { Thumbnail } from "./thumbnail.js";
 
 /** @param {{ page: import("./state.js").LearnPage }} properties */
-export function Landing({ page }) {
+export function LessonCards({ page }) {
   const { lessons } = pageData.learn;
-  const done = learned();
+  const done = learnedLessons();
   return h(
     "div.lp-landing",
     h("h1", say("learn.heading")),
@@ -33,7 +33,7 @@ export function Landing({ page }) {
       }),
     ),
     h(PagesBelow),
-    h(Teach, { page }),
+    h(LectureList, { page }),
   );
 }
 
@@ -48,7 +48,7 @@ function PagesBelow() {
 }
 
 /** @param {{ page: import("./state.js").LearnPage }} properties */
-function Teach({ page }) {
+function LectureList({ page }) {
   const listed = page.isLecture ? page.lecture : [];
   return h(
     Fold,

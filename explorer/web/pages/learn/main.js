@@ -5,7 +5,7 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { listenToLectureKeys } from "./lecture_keys.js";
-import { Landing } from "./lesson_cards.js";
+import { LessonCards } from "./lesson_cards.js";
 import { LessonStep } from "./step.js";
 
 /** @param {{ page: import("./state.js").LearnPage }} properties */
@@ -16,7 +16,7 @@ function Main({ page }) {
   return h(
     "div",
     h(ProblemBox, { page, isShown: () => page.drawn }),
-    lesson ? h(LessonStep, { page }) : h(Landing, { page }),
+    lesson ? h(LessonStep, { page }) : h(LessonCards, { page }),
   );
 }
 

@@ -46,7 +46,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class LearnOwn:
+class LearnPageData:
     """Facts for the Learn page alone."""
 
     table: list[Entry]
@@ -54,9 +54,9 @@ class LearnOwn:
     lecture: list[str]
 
 
-def page_data() -> LearnOwn:
+def page_data() -> LearnPageData:
     """Return the facts for this page."""
-    return LearnOwn(learn_table(), [_lesson(one) for one in LESSONS], list(LECTURE))
+    return LearnPageData(learn_table(), [_lesson(one) for one in LESSONS], list(LECTURE))
 
 
 def _lesson(one: lesson_types.Lesson) -> Lesson:

@@ -8,7 +8,7 @@ import { store, stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").LearnServer} LearnServer */
 
-const LEARNED = "learned";
+const LEARNED_KEY = "learned";
 
 /** @extends {PageInUrl<LearnServer>} */
 export class LearnPage extends PageInUrl {
@@ -110,7 +110,7 @@ export class LearnPage extends PageInUrl {
   move(at) {
     const isThere = at === this.step?.goal;
     this.set({ at, shown: this.store.state.shown || isThere });
-    if (isThere && this.lesson && this.number === this.lesson.steps.length) learn(this.lesson.name);
+    if (isThere && this.lesson && this.number === this.lesson.steps.length) rememberLearned(this.lesson.name);
   }
 
   /** The address of a step of a lesson, with the list of this lecture; "" is the page of all of them. */
@@ -143,9 +143,9 @@ export class LearnPage extends PageInUrl {
 }
 
 /** @returns {string[]} */
-export const learned = () => JSON.parse(stored(LEARNED) ?? "[]");
+export const learnedLessons = () => JSON.parse(stored(LEARNED_KEY) ?? "[]");
 
 /** @param {string} lesson */
-const learn = (lesson) => store(LEARNED, JSON.stringify([...new Set([...learned(), lesson])]));
+const rememberLearned = (lesson) => store(LEARNED_KEY, JSON.stringify([...new Set([...learnedLessons(), lesson])]));
 
 export default () => new LearnPage();

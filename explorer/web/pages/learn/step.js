@@ -5,8 +5,8 @@ import { percent } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Slide } from "./figure_export.js";
-import { Pictures } from "./step_pictures.js";
+import { FigureExport } from "./figure_export.js";
+import { StepPictures } from "./step_pictures.js";
 
 /** @typedef {{ page: import("./state.js").LearnPage }} Properties */
 
@@ -30,9 +30,9 @@ export function LessonStep({ page }) {
     h(
       "figure.lp-look",
       { "aria-label": say(`${key}.picture`) },
-      h(Figures, { page }),
-      stop && h(Pictures, { stop }),
-      stop && h(Slide, { page }),
+      h(Measurements, { page }),
+      stop && h(StepPictures, { stop }),
+      stop && h(FigureExport, { page }),
     ),
     h("div.lp-learnt", { "aria-live": "polite" }, h(Outcome, { page, name: key })),
   );
@@ -53,7 +53,7 @@ function Predict({ page }) {
     h("legend", say(guess === null ? "learn.predict" : "learn.predicted")),
     step.answers.length
       ? h(Answers, { page, answers: step.answers })
-      : h(Mark, { key: String(guess), page, ends: step.axis }),
+      : h(PredictionSlider, { key: String(guess), page, ends: step.axis }),
   );
 }
 
@@ -80,7 +80,7 @@ function Answers({ page, answers }) {
 }
 
 /** @param {Properties & { ends: number[] }} properties */
-function Mark({ page, ends: [low, high] }) {
+function PredictionSlider({ page, ends: [low, high] }) {
   const { guess, measured } = page;
   const [draft, setDraft] = useState(guess ?? (low + high) / 2);
   const { shown } = page.store.state;
@@ -139,7 +139,7 @@ function Lever({ page, name, words }) {
 }
 
 /** @param {Properties} properties */
-function Figures({ page }) {
+function Measurements({ page }) {
   const { step, stop, measured } = page;
   if (!step || !stop || !measured) return null;
   const first = measured.stops[0];
@@ -173,7 +173,7 @@ function Outcome({ page, name }) {
           say(isRight ? "learn.right" : "learn.wrong", { guess: guessText(step, guess), answer: answer.text }),
         ),
     h("p.lp-conclusion", say(`${name}.conclusion`, values)),
-    h(Onward, { page }),
+    h(NextLinks, { page }),
   );
 }
 
@@ -181,7 +181,7 @@ function Outcome({ page, name }) {
 const guessText = ({ answers }, guess) => answers.find(({ value }) => value === guess)?.text ?? percent(guess);
 
 /** @param {Properties} properties */
-function Onward({ page }) {
+function NextLinks({ page }) {
   const next = page.beside(1);
   const landscape = page.lesson?.landscape;
   const explore = new URL(`.#${page.scene}`, document.baseURI).href;

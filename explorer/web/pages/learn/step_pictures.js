@@ -5,10 +5,12 @@ import { themeColour } from "../../kit/colours.js";
 import { h as element } from "../../kit/dom.js";
 import { Matrix } from "../../kit/matrix.js";
 import { percent } from "../../kit/number_format.js";
-import { axisOver, plotlyChart } from "../../kit/plotly.js";
+import { axisOver } from "../../kit/plotly.js";
+import { Plot } from "../../kit/plotly_component.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { onTheme } from "../../kit/theme.js";
 import { matrixData } from "../../kit/trace_step_view.js";
+import { useMemo } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Matrix} MatrixPicture */
@@ -17,20 +19,24 @@ import { say } from "../../kit/words.js";
 
 /** @type {Record<import("../../wire").Curve["role"], string>} */
 const COLOURS = { first: "side-1", second: "side-2", third: "side-3", faint: "faint" };
-const BAR_LETTERS = 12; // in a line below a bar
+const MAX_BAR_LINE_LETTERS = 12; // in a line below a bar
 const MARGIN = { l: 52, r: 12, t: 30, b: 44 };
 // Pixels of the height that are not for the cells.
-const AROUND = () => 330;
+const heightAroundCells = () => 330;
 
 /** @param {{ stop: import("../../wire").Stop }} properties */
-export const Pictures = ({ stop }) =>
+export const StepPictures = ({ stop }) =>
   h(
     "div.lp-pictures",
     stop.pictures.map((picture, i) => h("curves" in picture ? ChartPicture : MatrixPicture, { key: i, picture })),
   );
 
 /** @param {{ picture: any }} properties a chart */
-const ChartPicture = ({ picture }) => hosted({ make: chart, update: ({ draw }) => draw(picture) });
+function ChartPicture({ picture }) {
+  const figure = useMemo(() => () => figureOf(picture), [picture]);
+  const label = [picture.x, picture.y].map(titleOf).filter(Boolean).join(", ") || say("learn.chart");
+  return h(Plot, { figure, label });
+}
 
 /** @param {{ picture: any }} properties a matrix */
 const MatrixPicture = ({ picture }) => hosted({ make: matrix, update: ({ draw }) => draw(picture) });
@@ -54,7 +60,7 @@ function matrix(root) {
       orders: [],
       hasBar: false,
       words: keys,
-      around: AROUND,
+      around: heightAroundCells,
       speak: (cell) => (step ? cellWords(step, ...cell) : ""),
     },
     (what, value) => {
@@ -101,25 +107,6 @@ function shortWords(step, [row, column]) {
   return [...texts.map((text) => `“${text}”`), ...weight].join(" · ");
 }
 
-/** @param {HTMLElement} root */
-function chart(root) {
-  /** @type {Chart | null} */
-  let now = null;
-  const made = plotlyChart(() => now && figureOf(now));
-  root.append(made.box);
-  return {
-    /** @param {Chart} next */
-    draw(next) {
-      now = next;
-      made.box.setAttribute(
-        "aria-label",
-        [next.x, next.y].map(titleOf).filter(Boolean).join(", ") || say("learn.chart"),
-      );
-      made.draw();
-    },
-  };
-}
-
 /** @param {import("../../wire").Side} side */
 const titleOf = ({ name }) => (name ? say(`learn.axis.${name}`) : "");
 
@@ -161,7 +148,7 @@ function inLines(name) {
   const lines = [];
   for (const part of name.split(/(?<=[ -]|\p{Script=Han})/u)) {
     const last = lines.at(-1);
-    if (last === undefined || widthOf(last + part) > BAR_LETTERS) lines.push(part);
+    if (last === undefined || widthOf(last + part) > MAX_BAR_LINE_LETTERS) lines.push(part);
     else lines[lines.length - 1] = last + part;
   }
   return lines.join("<br>");

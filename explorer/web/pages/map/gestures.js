@@ -7,16 +7,16 @@ import { PanAndZoom } from "../../kit/pan_and_zoom.js";
 /** @typedef {import("../../kit/pan_and_zoom.js").Edges} Edges */
 
 const REST_MS = 150; // after the last turn of the wheel
-const DRAG = 6; // pixels that a press moves before it is a drag
-const NEARER = 1.5; // of a key or a button
-const STEP = 0.15; // of the picture, by an arrow key
-const PER_PIXEL = 0.002; // of the wheel
+const MIN_DRAG_PX = 6; // pixels that a press moves before it is a drag
+const ZOOM_FACTOR = 1.5; // of a key or a button
+const ARROW_SHARE = 0.15; // of the picture, by an arrow key
+const WHEEL_ZOOM_PER_PIXEL = 0.002; // of the wheel
 const PIXELS_OF_LINE = 20; // where the wheel counts lines
 
 /** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const ARROW_KEYS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 /** @type {Record<string, number>} */
-const ZOOMS = { "+": NEARER, "=": NEARER, "-": 1 / NEARER };
+const ZOOM_KEYS = { "+": ZOOM_FACTOR, "=": ZOOM_FACTOR, "-": 1 / ZOOM_FACTOR };
 
 /**
  * The wheel is for the page, unless the map has the focus or Ctrl is held; so is one finger.
@@ -84,7 +84,7 @@ export function mapGestures(box, { rest, box: boxed }) {
       "pointermove",
       (to) => {
         const [x, y] = [to.clientX - at.clientX, to.clientY - at.clientY];
-        if (!isDragged && Math.hypot(x, y) < DRAG) return;
+        if (!isDragged && Math.hypot(x, y) < MIN_DRAG_PX) return;
         isDragged = true;
         if (draws) {
           drawBox(edgesBetween(event, to));
@@ -115,19 +115,19 @@ export function mapGestures(box, { rest, box: boxed }) {
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== box) return;
       event.preventDefault();
       const pixels = event.deltaMode ? event.deltaY * PIXELS_OF_LINE : event.deltaY;
-      picture.zoom(Math.exp(-PER_PIXEL * pixels), event);
+      picture.zoom(Math.exp(-WHEEL_ZOOM_PER_PIXEL * pixels), event);
       restSoon();
     },
     { passive: false },
   );
   box.addEventListener("keydown", (event) => {
     if (event.target !== box || event.ctrlKey || event.metaKey || event.altKey) return;
-    const arrow = ARROWS[event.key];
+    const arrow = ARROW_KEYS[event.key];
     if (arrow) {
       const { width, height } = box.getBoundingClientRect();
-      picture.drag(arrow[0] * STEP * width, arrow[1] * STEP * height);
+      picture.drag(arrow[0] * ARROW_SHARE * width, arrow[1] * ARROW_SHARE * height);
       restSoon();
-    } else if (event.key in ZOOMS) zoom(ZOOMS[event.key]);
+    } else if (event.key in ZOOM_KEYS) zoom(ZOOM_KEYS[event.key]);
     else return;
     event.preventDefault();
   });
@@ -141,8 +141,8 @@ export function mapGestures(box, { rest, box: boxed }) {
   boxing.setAttribute("aria-pressed", "false");
   const buttons = h(
     "div.lp-map-zoom",
-    button("map.nearer", "+", () => zoom(NEARER)),
-    button("map.farther", "−", () => zoom(1 / NEARER)),
+    button("map.nearer", "+", () => zoom(ZOOM_FACTOR)),
+    button("map.farther", "−", () => zoom(1 / ZOOM_FACTOR)),
     boxing,
     button("chart.reset", "⟲", () => rest(null)),
   );

@@ -11,14 +11,14 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { colourOf, MAX_LINES, MapPicture } from "./picture.js";
-import { LARGE, MINE, ofRun } from "./state.js";
+import { EXPLORE_BATCH, LARGE_BATCH, runBatch } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
 /** @typedef {{ page: MapPage }} Page */
 
-const HEIGHT = 560; // pixels of the map
-const LISTED = 12; // pairs, and sentences, below the map
-const PANEL = 620; // pixels of a side of the map in a file
+const MAP_HEIGHT_PX = 560; // pixels of the map
+const MAX_LISTED = 12; // pairs, and sentences, below the map
+const PANEL_PX = 620; // pixels of a side of the map in a file
 const AROUND_PX = 330; // of the page's height, around the map
 /** @type {[string, number][]} The word of a line, and the sign of its gradient. */
 const DIRECTIONS = [
@@ -33,7 +33,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle([say("page.map"), example].filter(Boolean).join(" · ")));
   const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
   const { map } = page;
-  const height = Math.max(340, Math.min(HEIGHT, innerHeight - AROUND_PX));
+  const height = Math.max(340, Math.min(MAP_HEIGHT_PX, innerHeight - AROUND_PX));
   return h(
     "div.lp-map-page",
     h(ProblemBox, { page, isShown: () => map !== null }),
@@ -57,13 +57,13 @@ function Main({ page }) {
         }),
       ),
       h(Legend, { page }),
-      h(Moment, { page }),
+      h(MomentSlider, { page }),
     ),
     h(
       "div.lp-map-more",
-      h(Marked, { page }),
-      h(Fold, { title: say("map.pairs") }, h(Pairs, { page })),
-      page.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { page })) : null,
+      h(MarkedPairs, { page }),
+      h(Fold, { title: say("map.pairs") }, h(HeaviestPairs, { page })),
+      page.hasMoments ? h(Fold, { title: say("map.changed") }, h(ChangedSentences, { page })) : null,
       h(FigureFold, {
         page,
         ask: (look) => figureFile(page, chart.current, look),
@@ -79,7 +79,7 @@ function Main({ page }) {
  * @param {import("../../kit/figure_export_options.js").Look} look
  */
 function figureFile(page, chart, look) {
-  const panel = chart?.panel(PANEL, PANEL);
+  const panel = chart?.panel(PANEL_PX, PANEL_PX);
   if (!panel) return undefined;
   const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
   const legend = DIRECTIONS.map(([key, sign]) => ({ name: say(key), colour: colourOf(sign) }));
@@ -95,10 +95,10 @@ const isInFile = ({ marker, x }) => x.length > 0 && marker?.opacity !== 0;
 function Choices({ page }) {
   const { method, search } = page.store.state;
   const batches = pageData.map.examples.map((name) => [name, say(`example.${name}.title`)]);
-  if (stored("scene") || page.batch === MINE) batches.push([MINE, say("map.mine")]);
-  if (page.batch === LARGE) batches.push([LARGE, say("map.large")]);
+  if (stored("scene") || page.batch === EXPLORE_BATCH) batches.push([EXPLORE_BATCH, say("map.mine")]);
+  if (page.batch === LARGE_BATCH) batches.push([LARGE_BATCH, say("map.large")]);
   for (const { id, loss } of page.runs) {
-    batches.push([ofRun(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
+    batches.push([runBatch(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
   }
   return h(
     "div.lp-map-choices",
@@ -162,7 +162,7 @@ function Legend({ page }) {
 }
 
 /** From before the run to after it. @param {Page} properties */
-function Moment({ page }) {
+function MomentSlider({ page }) {
   if (!page.hasMoments || !page.map) return null;
   const [before, after] = page.map.steps;
   return h(
@@ -186,7 +186,7 @@ function Moment({ page }) {
 const textsOf = ({ sentences, first, second }, pair) => `${sentences[first[pair]]} | ${sentences[second[pair]]}`;
 
 /** @param {Page} properties */
-function Marked({ page }) {
+function MarkedPairs({ page }) {
   const { map, pairs } = page;
   if (!map || !pairs.length) return h("p.lp-note", say("map.hint"));
   const { gradient } = page;
@@ -210,7 +210,7 @@ function Marked({ page }) {
         ),
       ),
     ),
-    page.store.state.run || page.batch === LARGE
+    page.store.state.run || page.batch === LARGE_BATCH
       ? null
       : h("button.lp-button", { id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
     h("button.lp-button", { id: "lp-unmark-all", onClick: () => page.mark([], false) }, say("map.unmark_all")),
@@ -224,14 +224,14 @@ async function leave(page) {
 }
 
 /** The pairs with the largest gradients: what the map shows to those who cannot point. @param {Page} properties */
-function Pairs({ page }) {
+function HeaviestPairs({ page }) {
   const { map } = page;
   if (!map) return null;
   return h(
     "ol",
     page
       .heaviest()
-      .slice(0, LISTED)
+      .slice(0, MAX_LISTED)
       .map((pair) =>
         h(
           "li",
@@ -251,7 +251,7 @@ function Pairs({ page }) {
 }
 
 /** The sentences of which a run replaced the most neighbours. @param {Page} properties */
-function Changed({ page }) {
+function ChangedSentences({ page }) {
   const { map } = page;
   if (!map) return null;
   const { changed, neighbours, sentences } = map;
@@ -259,7 +259,7 @@ function Changed({ page }) {
   return h(
     "ol",
     order
-      .slice(0, LISTED)
+      .slice(0, MAX_LISTED)
       .map((place) =>
         h(
           "li",

@@ -11,13 +11,13 @@ SERVED = requests.SERVED
 
 
 @dataclass(frozen=True, kw_only=True)
-class MapOwn:
+class MapPageData:
     """Facts for the Map page alone: its state, and the examples whose sentences it shows."""
 
     table: list[Entry]
     examples: list[str]
 
 
-def page_data() -> MapOwn:
+def page_data() -> MapPageData:
     """Return the facts for this page."""
-    return MapOwn(table=map_table(), examples=list(with_vectors()))
+    return MapPageData(table=map_table(), examples=list(with_vectors()))

@@ -12,24 +12,24 @@ import { mapGestures } from "./gestures.js";
 /** @typedef {ReturnType<typeof plotlyChart>} Chart */
 /** @typedef {{ x: [number, number], y: [number, number] }} Part of the plane, from the lower left to the upper right */
 
-const WIDTHS = [0.6, 1.2, 2, 3.2, 5]; // of a line, by its share of the largest gradient
+const LINE_WIDTHS_PX = [0.6, 1.2, 2, 3.2, 5]; // of a line, by its share of the largest gradient
 const MARGIN = { l: 0, r: 0, t: 0, b: 0 };
-const FARTHEST = 2; // times the span of all points
-const NEAREST = 1 / 2000;
-const SPARE = 0.08; // of the span beyond the outermost points
+const MAX_SPANS_IN_SIGHT = 2; // times the span of all points
+const MIN_SPANS_IN_SIGHT = 1 / 2000;
+const SPARE_SHARE = 0.08; // of the span beyond the outermost points
 const LABEL_LETTERS = 28;
 const HOVER_LETTERS = 60; // in a line
 const LABEL_GAP = [0.2, 0.06]; // of the span between two labels, across and down
-const LABEL_SHIFT = 4; // pixels from a point up to its label
-const LEAST_HEIGHT = 320; // pixels
-const NARROW = 620; // pixels
+const LABEL_SHIFT_PX = 4; // pixels from a point up to its label
+const MIN_HEIGHT_PX = 320; // pixels
+const NARROW_WIDTH_PX = 620; // pixels
 export const MAX_LINES = 1000; // more are a tangle, and slow where no graphics card draws them
-const POINT = 8; // pixels across, of up to so many points; more are smaller
+const POINT_PX = 8; // pixels across, of up to so many points; more are smaller
 const LARGE_POINTS = 400;
-const LEAST_POINT = 2;
-const OUTLINED = 5; // pixels across, from which a point has an outline
-const MANY_LABELS = 12;
-const FEW_LABELS = 4;
+const MIN_POINT_PX = 2;
+const OUTLINED_FROM_PX = 5; // pixels across, from which a point has an outline
+const MAX_LABELS = 12;
+const MAX_LABELS_NARROW = 4;
 
 /** @param {{ page: MapPage, height: number, keep: (chart: Chart) => void }} properties */
 export const MapPicture = ({ page, height, keep }) =>
@@ -37,7 +37,7 @@ export const MapPicture = ({ page, height, keep }) =>
     make: (root) => {
       const words = h("div.lp-map-labels");
       /** @param {number} width */
-      const sizeAt = (width) => [width, Math.min(height, Math.max(width, LEAST_HEIGHT))];
+      const sizeAt = (width) => [width, Math.min(height, Math.max(width, MIN_HEIGHT_PX))];
       /** @param {import("./state.js").SentenceMap} map @param {number} width */
       const partAt = (map, width) =>
         page.sight ? partAround(page.sight, sizeAt(width)) : wholeOf(map.moments, sizeAt(width));
@@ -102,7 +102,7 @@ export const MapPicture = ({ page, height, keep }) =>
  */
 function sightBetween({ left, right, top, bottom }, { x, y }, whole) {
   const [wide, tall, all] = [x[1] - x[0], y[1] - y[0], whole.x[1] - whole.x[0]];
-  const across = Math.max(NEAREST * all, Math.min(FARTHEST * all, (right - left) * wide));
+  const across = Math.max(MIN_SPANS_IN_SIGHT * all, Math.min(MAX_SPANS_IN_SIGHT * all, (right - left) * wide));
   return [x[0] + ((left + right) / 2) * wide, y[1] - ((top + bottom) / 2) * tall, across];
 }
 
@@ -128,8 +128,8 @@ function figureOf(page, map, height, { x, y }) {
   const { gradient, pairs, hits } = page;
   const at = placesOf(page);
   const drawn = page.heaviest().slice(0, MAX_LINES);
-  const marked = pairs.length ? [segments(pairs, map, at, themeColour("ink"), WIDTHS[4] + 2)] : [];
-  const everyone = map.sentences.map((_one, place) => place);
+  const marked = pairs.length ? [segments(pairs, map, at, themeColour("ink"), LINE_WIDTHS_PX[4] + 2)] : [];
+  const allPlaces = map.sentences.map((_one, place) => place);
   const quiet = {
     type: "linear",
     fixedrange: true,
@@ -145,7 +145,7 @@ function figureOf(page, map, height, { x, y }) {
       middles(drawn, map, gradient, at),
       dots(hits, map, at, "warn", 17),
       dots(endsOfPairs(pairs, map), map, at, "ink", 14),
-      dots(everyone, map, at, "side-1", pointSize(everyone.length)),
+      dots(allPlaces, map, at, "side-1", pointSize(allPlaces.length)),
     ],
     layout: {
       margin: MARGIN,
@@ -179,7 +179,7 @@ function wholeOf(moments, size) {
     (axis) => finiteRange(moments.map(({ points }) => points.filter((_one, place) => place % 2 === axis))) ?? [0, 0],
   );
   const unit =
-    Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE) * (high - low)) / size[axis])) || 1 / size[0];
+    Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE_SHARE) * (high - low)) / size[axis])) || 1 / size[0];
   const [x, y] = spans.map(([low, high], axis) => {
     const half = (unit * size[axis]) / 2;
     return /** @type {[number, number]} */ ([(low + high) / 2 - half, (low + high) / 2 + half]);
@@ -209,7 +209,7 @@ function segments(pairs, { first, second }, at, color, width) {
  * How large the points of a map are, in pixels: many points have to leave their neighbours in sight.
  * @param {number} count
  */
-const pointSize = (count) => Math.max(LEAST_POINT, POINT * Math.min(1, Math.sqrt(LARGE_POINTS / count)));
+const pointSize = (count) => Math.max(MIN_POINT_PX, POINT_PX * Math.min(1, Math.sqrt(LARGE_POINTS / count)));
 
 /**
  * A trace has lines of one width: one for each width and direction.
@@ -225,7 +225,7 @@ function lineTraces(pairs, map, gradient, at) {
   for (const pair of pairs) {
     const one = gradient[pair];
     const share = largest ? Math.abs(one) / largest : 0;
-    const width = Math.min(WIDTHS.length - 1, Math.floor(share * WIDTHS.length));
+    const width = Math.min(LINE_WIDTHS_PX.length - 1, Math.floor(share * LINE_WIDTHS_PX.length));
     const key = `${Math.sign(one) || 0} ${width}`;
     const group = groups.get(key);
     if (group) group.push(pair);
@@ -233,7 +233,7 @@ function lineTraces(pairs, map, gradient, at) {
   }
   return [...groups].map(([key, group]) => {
     const [sign, width] = key.split(" ").map(Number);
-    return segments(group, map, at, colourOf(sign), WIDTHS[width]);
+    return segments(group, map, at, colourOf(sign), LINE_WIDTHS_PX[width]);
   });
 }
 
@@ -280,7 +280,11 @@ const dots = (places, { sentences }, at, colour, size) => ({
   ...{ x: places.map((one) => at(one)[0]), y: places.map((one) => at(one)[1]) },
   customdata: places,
   hovertext: places.map((one) => hoverText(sentences[one])),
-  marker: { size, color: themeColour(colour), line: { width: size < OUTLINED ? 0 : 1, color: themeColour("card") } },
+  marker: {
+    size,
+    color: themeColour(colour),
+    line: { width: size < OUTLINED_FROM_PX ? 0 : 1, color: themeColour("card") },
+  },
 });
 
 /**
@@ -294,8 +298,8 @@ const dots = (places, { sentences }, at, colour, size) => ({
 function labels(page, map, part, width) {
   const { pairs, hits } = page;
   const at = placesOf(page);
-  const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
-  const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
+  const most = width < NARROW_WIDTH_PX ? MAX_LABELS_NARROW : MAX_LABELS;
+  const gaps = width < NARROW_WIDTH_PX ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
   /** @type {{ across: number, up: number, text: string }[]} */
   const chosen = [];
   for (const place of new Set([...endsOfPairs(pairs, map), ...hits, ...page.heaviest().map((one) => map.first[one])])) {
@@ -313,7 +317,7 @@ function labels(page, map, part, width) {
     const label = h("span", text);
     Object.assign(label.style, {
       left: `${100 * across}%`,
-      bottom: `calc(${100 * up}% + ${LABEL_SHIFT}px)`,
+      bottom: `calc(${100 * up}% + ${LABEL_SHIFT_PX}px)`,
       transform: `translateX(${-100 * side}%)`,
     });
     return label;

@@ -11,11 +11,11 @@ import { stored } from "../../kit/storage.js";
 /** @typedef {{ points: Float32Array, gradient: Float32Array }} Frame */
 /** @typedef {import("../../wire").MapAnswer & { moments: Frame[] }} SentenceMap */
 
-export const MINE = "mine"; // in place of an example: the batch that was left on Explore
-export const LARGE = "large"; // in place of an example: the pairs that are open on Large
-const DIGITS = 6; // of what is in sight
+export const EXPLORE_BATCH = "mine"; // in place of an example: the batch that was left on Explore
+export const LARGE_BATCH = "large"; // in place of an example: the pairs that are open on Large
+const SIGHT_DIGITS = 6; // of what is in sight
 const MAX_MARKED = 100; // pairs: more would be no list to read, and no link to send
-const RUN = "run:"; // before the name of a run, in place of an example
+const RUN_PREFIX = "run:"; // before the name of a run, in place of an example
 
 /** @extends {PageInUrl<MapServer>} */
 export class MapPage extends PageInUrl {
@@ -34,9 +34,9 @@ export class MapPage extends PageInUrl {
   /** Where the sentences come from: an example, Explore, Large, or a run. @returns {string} */
   get batch() {
     const { run, large, scene, example } = this.store.state;
-    if (run) return RUN + run;
-    if (large) return LARGE;
-    return scene ? MINE : example;
+    if (run) return RUN_PREFIX + run;
+    if (large) return LARGE_BATCH;
+    return scene ? EXPLORE_BATCH : example;
   }
   /** The marked pairs, as far as the map has them. @returns {number[]} */
   get pairs() {
@@ -106,7 +106,7 @@ export class MapPage extends PageInUrl {
 
   /** Remember what is in sight, which is drawn already. @param {number[]} sight */
   see(sight) {
-    this.store.update({ sight: sight.map((one) => Number(one.toPrecision(DIGITS))) });
+    this.store.update({ sight: sight.map((one) => Number(one.toPrecision(SIGHT_DIGITS))) });
     this.history?.remember();
   }
 
@@ -149,8 +149,8 @@ export class MapPage extends PageInUrl {
   /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */
   async show(batch) {
     const none = { scene: "", run: "", large: "", pairs: [], search: "", moment: 0, sight: [] };
-    if (batch === MINE) this.set({ ...none, scene: await shareableLink(wholeLink(stored("scene") ?? "")) });
-    else if (batch.startsWith(RUN)) this.set({ ...none, run: batch.slice(RUN.length) });
+    if (batch === EXPLORE_BATCH) this.set({ ...none, scene: await shareableLink(wholeLink(stored("scene") ?? "")) });
+    else if (batch.startsWith(RUN_PREFIX)) this.set({ ...none, run: batch.slice(RUN_PREFIX.length) });
     else this.set({ ...none, example: batch });
   }
 
@@ -193,6 +193,6 @@ export class MapPage extends PageInUrl {
 }
 
 /** @param {string} run */
-export const ofRun = (run) => RUN + run;
+export const runBatch = (run) => RUN_PREFIX + run;
 
 export default () => new MapPage();

@@ -10,9 +10,9 @@ import { say } from "../../kit/words.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 
-const KINDS = /** @type {const} */ (["classes", "random", "sentences"]);
-const SECOND = { loss: "info_nce", convention: "", parameters: {} };
-const MINE = "mine"; // the batch that was left on Explore, among the examples
+const START_KINDS = /** @type {const} */ (["classes", "random", "sentences"]);
+const SECOND_LOSS = { loss: "info_nce", convention: "", parameters: {} };
+const EXPLORE_BATCH = "mine"; // the batch that was left on Explore, among the examples
 
 /** @param {Page} properties */
 function Controls({ page }) {
@@ -47,7 +47,7 @@ function Losses({ page }) {
       id: "lp-second",
       name: say("sphere.second"),
       checked: sides.length > 1,
-      change: (isOn) => page.set({ sides: isOn ? [sides[0], SECOND] : [sides[0]] }),
+      change: (isOn) => page.set({ sides: isOn ? [sides[0], SECOND_LOSS] : [sides[0]] }),
     }),
   );
 }
@@ -59,7 +59,7 @@ function Start({ page }) {
     h(Tabs, {
       id: "lp-start",
       label: say("sphere.start"),
-      names: [...KINDS],
+      names: [...START_KINDS],
       chosen: start.kind,
       title: (name) => say(`sphere.kind.${name}`),
       choose: (kind) => page.set({ start: { kind } }),
@@ -122,9 +122,10 @@ function Sentences({ page }) {
   return h(Select, {
     id: "lp-example",
     name: say("sphere.kind.sentences"),
-    value: scene ? MINE : example,
-    options: left ? [...examples, [MINE, say("sphere.mine")]] : examples,
-    change: (chosen) => page.set({ start: chosen === MINE ? { scene: left } : { scene: "", example: chosen } }),
+    value: scene ? EXPLORE_BATCH : example,
+    options: left ? [...examples, [EXPLORE_BATCH, say("sphere.mine")]] : examples,
+    change: (chosen) =>
+      page.set({ start: chosen === EXPLORE_BATCH ? { scene: left } : { scene: "", example: chosen } }),
   });
 }
 

@@ -5,16 +5,16 @@ import { FigureFold } from "../../kit/figure_export_options.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { shownCurves, traces, xAxis, yAxis } from "./metric_curves.js";
-import { COLOURS, DOT, seenAt } from "./sphere_canvas.js";
+import { CLASS_COLOURS, POINT_RADIUS, placeInView } from "./sphere_canvas.js";
 
 /** @typedef {import("./state.js").SpherePage} SpherePage */
 
-const SQUARE = 360;
-const SMALL = [360, 180];
-const BEHIND = "59"; // opacity of a point on the far side
+const POINTS_PANEL_PX = 360;
+const CURVE_PANEL_PX = [360, 180];
+const FAR_SIDE_OPACITY = "59"; // opacity of a point on the far side
 
 /** @param {{ page: SpherePage }} properties */
-export const SaveFigure = ({ page }) => h(FigureFold, { page, ask: (look) => figureFile(page, look) });
+export const FigureExport = ({ page }) => h(FigureFold, { page, ask: (look) => figureFile(page, look) });
 
 /**
  * @param {SpherePage} page
@@ -27,8 +27,8 @@ const figureFile = (page, look) =>
 function chartOf(page) {
   const { films, filmedSides, at, last, preset } = page;
   const curves = shownCurves(films).map((name) => ({
-    wide: SMALL[0],
-    tall: SMALL[1],
+    wide: CURVE_PANEL_PX[0],
+    tall: CURVE_PANEL_PX[1],
     title: say(`sphere.curve.${name}`),
     data: traces(films, name),
     layout: { xaxis: xAxis(last), yaxis: yAxis(films, name) },
@@ -54,15 +54,15 @@ function chartOf(page) {
  */
 function pointsPanel({ filmed, at, turn }, { points }, place) {
   const { names, dimension, classes } = /** @type {import("../../wire").Filmed} */ (filmed);
-  const [middle, radius] = [SQUARE / 2, SQUARE / 2 - 2 * DOT];
+  const [middle, radius] = [POINTS_PANEL_PX / 2, POINTS_PANEL_PX / 2 - 2 * POINT_RADIUS];
   const cloud = { points, count: names.length, dimension };
   const dots = names.map((_name, point) => {
-    const [right, up, near] = seenAt(cloud, point, at, turn);
-    const fill = themeColour(`side-${(classes[point] % COLOURS) + 1}`);
-    const seen = near < 0 ? `${fill}${BEHIND}` : fill;
-    return { tag: "circle", cx: middle + right * radius, cy: middle - up * radius, r: DOT, fill: seen, near };
+    const [right, up, near] = placeInView(cloud, point, at, turn);
+    const fill = themeColour(`side-${(classes[point] % CLASS_COLOURS) + 1}`);
+    const seen = near < 0 ? `${fill}${FAR_SIDE_OPACITY}` : fill;
+    return { tag: "circle", cx: middle + right * radius, cy: middle - up * radius, r: POINT_RADIUS, fill: seen, near };
   });
   const outline = { tag: "circle", cx: middle, cy: middle, r: radius, fill: "none", stroke: themeColour("line") };
   const shapes = dots.sort((one, other) => one.near - other.near).map(({ near: _near, ...dot }) => dot);
-  return { wide: SQUARE, tall: SQUARE, title: letterOf(place), shapes: [outline, ...shapes] };
+  return { wide: POINTS_PANEL_PX, tall: POINTS_PANEL_PX, title: letterOf(place), shapes: [outline, ...shapes] };
 }

@@ -4,12 +4,12 @@ import { Chip, nameOf } from "../../kit/compared_loss_labels.js";
 import { show } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { ball } from "./sphere_canvas.js";
+import { sphereCanvas } from "./sphere_canvas.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage, place: number }} Placed */
 
 /** @param {Placed} properties */
-export function Stage({ page, place }) {
+export function LossPanel({ page, place }) {
   page.observe("frame", "film");
   const film = page.films[place];
   const side = page.filmedSides[place];
@@ -22,18 +22,18 @@ export function Stage({ page, place }) {
       h("span", nameOf(side)),
       h("b", show(film.curves.loss[page.at], 3)),
     ),
-    h(Ball, { page, place }),
+    h(Points, { page, place }),
     h(Similarities, { page, place }),
   );
 }
 
 /** @param {Placed} properties */
-function Ball({ page, place }) {
+function Points({ page, place }) {
   const film = page.films[place];
   const { filmed, at, pointed, turn } = page;
   return hosted({
     make: (root) =>
-      ball(root, {
+      sphereCanvas(root, {
         point: (point) => page.point(point),
         turn: (next) => page.turnTo(next),
         move: (point, azimuth, polar) => page.movePoint(point, azimuth, polar),

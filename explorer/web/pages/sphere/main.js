@@ -7,8 +7,8 @@ import { group, h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { SaveFigure } from "./figure_export.js";
-import { Stage } from "./loss_panel.js";
+import { FigureExport } from "./figure_export.js";
+import { LossPanel } from "./loss_panel.js";
 import { Curves } from "./metric_curves.js";
 import { Playback } from "./playback_controls.js";
 
@@ -31,7 +31,7 @@ function Main({ page }) {
         "div",
         h(
           "div.lp-stages",
-          films.map((film, place) => (film ? h(Stage, { key: place, page, place }) : null)),
+          films.map((film, place) => (film ? h(LossPanel, { key: place, page, place }) : null)),
         ),
         h(Playback, { page }),
         h(Hint, { page }),
@@ -39,7 +39,7 @@ function Main({ page }) {
       h(Curves, { page }),
     ),
     h(VarianceShare, { page }),
-    h(SaveFigure, { page }),
+    h(FigureExport, { page }),
   );
 }
 

@@ -10,8 +10,8 @@ import { say } from "../../kit/words.js";
 
 const CURVES = ["loss", "alignment", "uniformity", "effective_rank", "spearman"];
 const HEIGHT = 470;
-const GAP = 0.05; // of the height between two curves
-const SPARE = 0.08; // of a curve's span above and below it
+const GAP_SHARE = 0.05; // of the height between two curves
+const SPARE_SHARE = 0.08; // of a curve's span above and below it
 
 /** @param {{ page: import("./state.js").SpherePage }} properties */
 export function Curves({ page }) {
@@ -33,8 +33,8 @@ export const shownCurves = (films) =>
 function figureOf(films, last) {
   const names = shownCurves(films);
   if (!names.length) return null;
-  const tall = (1 - GAP * (names.length - 1)) / names.length;
-  const tops = names.map((_name, row) => 1 - row * (tall + GAP));
+  const tall = (1 - GAP_SHARE * (names.length - 1)) / names.length;
+  const tops = names.map((_name, row) => 1 - row * (tall + GAP_SHARE));
   const axes = names.map((name, row) => {
     const domain = [Math.max(0, tops[row] - tall), tops[row]];
     return [row ? `yaxis${row + 1}` : "yaxis", { ...template().yaxis, ...yAxis(films, name), domain }];
@@ -65,7 +65,7 @@ export const xAxis = (last) => ({ ...axisOver([0, last], false, 4), title: { tex
  */
 export function yAxis(films, name) {
   const [low, high] = finiteRange(films.map((film) => film?.curves[name] ?? [])) ?? [0, 0];
-  const spare = SPARE * (high - low) || SPARE * Math.abs(high) || SPARE;
+  const spare = SPARE_SHARE * (high - low) || SPARE_SHARE * Math.abs(high) || SPARE_SHARE;
   return axisOver([low - spare, high + spare], false, 2);
 }
 

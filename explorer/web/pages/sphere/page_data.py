@@ -27,7 +27,7 @@ class SpherePreset:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SphereOwn:
+class SpherePageData:
     """Facts for the sphere alone; `moves` is the largest number of points that a hand may move."""
 
     table: list[Entry]
@@ -36,9 +36,9 @@ class SphereOwn:
     moves: int
 
 
-def page_data() -> SphereOwn:
+def page_data() -> SpherePageData:
     """Return the facts for this page."""
-    return SphereOwn(
+    return SpherePageData(
         table=sphere_table(),
         presets=[_preset(one) for one in PRESETS],
         examples=list(with_vectors()),

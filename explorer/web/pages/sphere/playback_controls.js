@@ -2,7 +2,7 @@
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { MOVE } from "./state.js";
+import { MOVE_SIZE } from "./state.js";
 
 /** @param {{ page: import("./state.js").SpherePage }} properties */
 export function Playback({ page }) {
@@ -36,7 +36,7 @@ export function Playback({ page }) {
       ? h(
           "button.lp-button",
           { id: "lp-put-back", onClick: () => page.set({ steps: { moves: [] } }) },
-          say("sphere.put_back", { count: moves.length / MOVE, most: pageData.sphere.moves }),
+          say("sphere.put_back", { count: moves.length / MOVE_SIZE, most: pageData.sphere.moves }),
         )
       : null,
   );

@@ -13,14 +13,14 @@ import { onTheme } from "../../kit/theme.js";
  * @typedef {[number, number, number]} Place right, up, and towards the viewer
  */
 
-const TRAIL = 16; // frames of the way that a point came
-const NEAR = 16; // pixels within which a point is taken
-export const DOT = 5;
-const MARGIN = 14;
-export const COLOURS = 6; // of classes, of which a seventh has the first one's
-const CIRCLE = 72; // sides of a circle that is drawn on the sphere
-const STEP = Math.PI / 36; // that an arrow key moves a point by
-const TURN = 15; // degrees that it turns the sphere by
+const TRAIL_FRAMES = 16; // frames of the way that a point came
+const REACH_PX = 16; // pixels within which a point is taken
+export const POINT_RADIUS = 5;
+const MARGIN_PX = 14;
+export const CLASS_COLOURS = 6; // of classes, of which a seventh has the first one's
+const CIRCLE_SIDES = 72; // sides of a circle that is drawn on the sphere
+const KEY_MOVE_RADIANS = Math.PI / 36; // that an arrow key moves a point by
+const KEY_TURN_DEGREES = 15; // degrees that it turns the sphere by
 const DEGREE = Math.PI / 180;
 const TENTHS = 10 / DEGREE; // of a degree in a radian
 
@@ -28,7 +28,7 @@ const TENTHS = 10 / DEGREE; // of a degree in a radian
  * @param {HTMLElement} root
  * @param {Hand} hand
  */
-export function ball(root, hand) {
+export function sphereCanvas(root, hand) {
   const canvas = h("canvas.lp-ball", { tabIndex: 0 });
   canvas.setAttribute("role", "application");
   root.append(canvas);
@@ -41,7 +41,7 @@ export function ball(root, hand) {
   let colours = coloursNow();
 
   /** @type {(point: number, frame: number) => Place} */
-  const seen = (point, frame) => seenAt(/** @type {PointCloud} */ (cloud), point, frame, view.turn);
+  const seen = (point, frame) => placeInView(/** @type {PointCloud} */ (cloud), point, frame, view.turn);
 
   function draw() {
     const side = canvas.clientWidth;
@@ -50,7 +50,7 @@ export function ball(root, hand) {
     const size = Math.round(side * ratio);
     if (canvas.width !== size) Object.assign(canvas, { width: size, height: size });
     const context = contextOf(canvas);
-    const radius = side / 2 - MARGIN;
+    const radius = side / 2 - MARGIN_PX;
     context.setTransform(ratio, 0, 0, ratio, (side / 2) * ratio, (side / 2) * ratio);
     context.clearRect(-side / 2, -side / 2, side, side);
     context.lineWidth = 1;
@@ -72,8 +72,8 @@ export function ball(root, hand) {
     context.globalAlpha = 0.6;
     for (const axis of [0, 1, 2]) {
       context.beginPath();
-      for (let i = 0; i <= CIRCLE; i += 1) {
-        const [a, b] = [Math.cos((2 * Math.PI * i) / CIRCLE), Math.sin((2 * Math.PI * i) / CIRCLE)];
+      for (let i = 0; i <= CIRCLE_SIDES; i += 1) {
+        const [a, b] = [Math.cos((2 * Math.PI * i) / CIRCLE_SIDES), Math.sin((2 * Math.PI * i) / CIRCLE_SIDES)];
         const on = axis === 0 ? [0, a, b] : axis === 1 ? [a, 0, b] : [a, b, 0];
         const [x, y] = turned(on[0], on[1], on[2], view.turn);
         context.lineTo(x * radius, -y * radius);
@@ -99,10 +99,10 @@ export function ball(root, hand) {
   /** @type {(context: CanvasRenderingContext2D, radius: number) => void} */
   function drawTrails(context, radius) {
     const { count, classes } = /** @type {PointCloud} */ (cloud);
-    const first = Math.max(0, view.frame - TRAIL);
+    const first = Math.max(0, view.frame - TRAIL_FRAMES);
     context.lineWidth = 2;
     for (let point = 0; point < count; point += 1) {
-      context.strokeStyle = colours.sides[classes[point] % COLOURS];
+      context.strokeStyle = colours.sides[classes[point] % CLASS_COLOURS];
       context.globalAlpha = seen(point, view.frame)[2] < 0 ? 0.12 : 0.35;
       context.beginPath();
       for (let frame = first; frame <= view.frame; frame += 1) {
@@ -120,16 +120,16 @@ export function ball(root, hand) {
     const order = places.map((_place, point) => point).sort((one, other) => places[one][2] - places[other][2]);
     for (const point of order) {
       const [x, y, depth] = places[point];
-      context.fillStyle = colours.sides[classes[point] % COLOURS];
+      context.fillStyle = colours.sides[classes[point] % CLASS_COLOURS];
       context.globalAlpha = depth < 0 ? 0.35 : 1;
       context.beginPath();
-      context.arc(x * radius, -y * radius, DOT * (1 + 0.25 * depth), 0, 2 * Math.PI);
+      context.arc(x * radius, -y * radius, POINT_RADIUS * (1 + 0.25 * depth), 0, 2 * Math.PI);
       context.fill();
       if (point !== view.pointed) continue;
       context.globalAlpha = 1;
       context.strokeStyle = colours.ink;
       context.beginPath();
-      context.arc(x * radius, -y * radius, DOT + 4, 0, 2 * Math.PI);
+      context.arc(x * radius, -y * radius, POINT_RADIUS + 4, 0, 2 * Math.PI);
       context.stroke();
     }
     context.globalAlpha = 1;
@@ -141,11 +141,11 @@ export function ball(root, hand) {
    */
   function under(event) {
     const box = canvas.getBoundingClientRect();
-    const radius = box.width / 2 - MARGIN * magnification(canvas);
+    const radius = box.width / 2 - MARGIN_PX * magnification(canvas);
     return {
       x: (event.clientX - box.left - box.width / 2) / radius,
       y: -(event.clientY - box.top - box.height / 2) / radius,
-      near: NEAR / radius,
+      near: REACH_PX / radius,
     };
   }
 
@@ -192,7 +192,7 @@ export function ball(root, hand) {
     canvas.addEventListener("pointermove", (event) => {
       if (dragged) {
         const { x, y } = under(event);
-        dragged.at = onFront(x, y, cloud?.dimension === 2);
+        dragged.at = nearestOnFront(x, y, cloud?.dimension === 2);
         draw();
       } else if (turning) {
         const per = 180 / canvas.getBoundingClientRect().width;
@@ -224,7 +224,7 @@ export function ball(root, hand) {
       const now = view.pointed ?? 0;
       if (event.shiftKey) put(now, pushed(seen(now, view.frame), across, up, cloud.dimension === 2));
       else if (across) hand.point(view.pointed === null ? 0 : (now + across + cloud.count) % cloud.count);
-      else hand.turn([(view.turn[0] + up * TURN) % 360, view.turn[1]]);
+      else hand.turn([(view.turn[0] + up * KEY_TURN_DEGREES) % 360, view.turn[1]]);
     });
   }
 
@@ -247,7 +247,7 @@ const coloursNow = () => ({
   line: themeColour("line"),
   faint: themeColour("faint"),
   ink: themeColour("ink"),
-  sides: Array.from({ length: COLOURS }, (_, i) => themeColour(`side-${i + 1}`)),
+  sides: Array.from({ length: CLASS_COLOURS }, (_, i) => themeColour(`side-${i + 1}`)),
 });
 
 /** @param {number} value */
@@ -261,7 +261,7 @@ const clamped = (value) => Math.max(-1, Math.min(1, value));
  * @param {[number, number]} turn
  * @returns {Place}
  */
-export function seenAt({ points, count, dimension }, point, frame, turn) {
+export function placeInView({ points, count, dimension }, point, frame, turn) {
   const from = (frame * count + point) * dimension;
   if (dimension === 2) return [points[from], points[from + 1], 0];
   return turned(points[from], points[from + 1], points[from + 2], turn);
@@ -290,7 +290,7 @@ function unturned([right, up, near], turn) {
  * The place of the circle, or on the front of the sphere, that is nearest to a place of the picture.
  * @type {(x: number, y: number, isCircle: boolean) => Place}
  */
-function onFront(x, y, isCircle) {
+function nearestOnFront(x, y, isCircle) {
   const far = Math.hypot(x, y);
   if (isCircle || far > 1) return [x / (far || 1), y / (far || 1), 0];
   return [x, y, Math.sqrt(1 - far * far)];
@@ -302,10 +302,10 @@ function onFront(x, y, isCircle) {
  */
 function pushed([x, y, near], across, up, isCircle) {
   if (isCircle) {
-    const around = Math.atan2(y, x) - (across || up) * STEP;
+    const around = Math.atan2(y, x) - (across || up) * KEY_MOVE_RADIANS;
     return [Math.cos(around), Math.sin(around), 0];
   }
-  const next = [x + across * STEP, y + up * STEP, near];
+  const next = [x + across * KEY_MOVE_RADIANS, y + up * KEY_MOVE_RADIANS, near];
   const far = Math.hypot(...next);
   return [next[0] / far, next[1] / far, next[2] / far];
 }

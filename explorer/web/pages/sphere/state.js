@@ -16,10 +16,10 @@ import { Store } from "../../kit/state_store.js";
 /** @typedef {{ points: Float32Array, curves: Record<string, Float32Array> }} Film */
 
 const FRAMES_PER_SECOND = 25;
-const STILLS = 8; // in place of motion, where less of it is wanted
-const STILL_MS = 900;
+const STILL_FRAMES = 8; // in place of motion, where less of it is wanted
+const STILL_FRAME_MS = 900;
 const DEBOUNCE_MS = 60; // between two questions of a slider
-export const MOVE = 4; // numbers of a point that a hand moved: step, point, two angles
+export const MOVE_SIZE = 4; // numbers of a point that a hand moved: step, point, two angles
 
 /** @extends {PageInUrl<SphereServer>} */
 export class SpherePage extends PageInUrl {
@@ -147,7 +147,9 @@ export class SpherePage extends PageInUrl {
    */
   movePoint(point, azimuth, polar) {
     const { at, moves } = this;
-    const before = Array.from({ length: moves.length / MOVE }, (_, i) => moves.slice(MOVE * i, MOVE * (i + 1)));
+    const before = Array.from({ length: moves.length / MOVE_SIZE }, (_, i) =>
+      moves.slice(MOVE_SIZE * i, MOVE_SIZE * (i + 1)),
+    );
     const earlier = before.filter(([step, one]) => step < at || (step === at && one !== point));
     if (earlier.length >= pageData.sphere.moves) {
       this.warn({ key: "sphere.moves_full", values: { most: pageData.sphere.moves } });
@@ -244,10 +246,10 @@ export class SpherePage extends PageInUrl {
   playStills() {
     setTimeout(() => {
       if (!this.isPlaying) return;
-      this.step(this.at + Math.ceil(this.last / STILLS));
+      this.step(this.at + Math.ceil(this.last / STILL_FRAMES));
       if (this.at < this.last) this.playStills();
       else this.pause();
-    }, STILL_MS);
+    }, STILL_FRAME_MS);
   }
 
   pause() {

@@ -16,21 +16,21 @@ import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
-/** @typedef {import("../../../wire").ExperimentSides} Answer */
+/** @typedef {import("../../../wire").ExperimentResults} Answer */
 /** @typedef {import("../../../wire").ChangedLoss} Changed */
-/** @typedef {keyof import("../../../wire").ChangedState} Figure */
+/** @typedef {keyof import("../../../wire").ChangedFigures} Figure */
 /** @typedef {{ change: string, pair: number, by: number }} Change */
 
 const CHANGES = ["flip", "drop", "duplicate", "false_negative", "shift", "spread"];
 const FIGURES = /** @type {Figure[]} */ (["loss", "gradient", "floor", "collapse"]);
 /** @type {Record<string, { low: number, high: number, default: number }>} how far scores are shifted, or spread */
 const RANGES = { shift: { low: -1, high: 1, default: 0.2 }, spread: { low: 0, high: 3, default: 0.5 } };
-const MIDDLE = 60; // pixels of the picture of a ratio
+const HALF_WIDTH_PX = 60; // pixels of the picture of a ratio
 const LARGEST_RATIO = 4; // that it shows; beyond, it ends
 
 /** @param {{ page: ComparePage }} properties */
-export function WhatIf({ page }) {
-  const options = changeOf(page);
+export function BatchChanges({ page }) {
+  const options = chosenChange(page);
   /** @type {import("./experiment_request.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "what_if", options);
   const { answer, sides } = experiment;
@@ -48,7 +48,7 @@ export function WhatIf({ page }) {
       }),
       options.change in RANGES ? h(Distance, { page, options }) : h(ChangedPair, { page, options }),
     ),
-    h(Result, { experiment }, answer && h(WhatIfResult, { page, answer, sides, options })),
+    h(Result, { experiment }, answer && h(ChangeResult, { page, answer, sides, options })),
   );
 }
 
@@ -56,7 +56,7 @@ export function WhatIf({ page }) {
  * The change that is chosen; a pair of a larger batch than this one is its last.
  * @type {(page: ComparePage) => Change}
  */
-function changeOf({ store, batch }) {
+function chosenChange({ store, batch }) {
   const { change, pair, by } = store.state;
   const last = (batch?.labels.length ?? 1) - 1;
   if (change in RANGES) return { change, pair: Math.min(pair, last), by };
@@ -128,7 +128,7 @@ const pairName = (page, pair) => `${page.numberOf(pair)} · ${clip(page.batch?.f
 // ---- The results -------------------------------------------------------------------------------
 
 /** @param {{ page: ComparePage, answer: Answer, sides: Side[], options: Change }} properties */
-function WhatIfResult({ page, answer, sides, options }) {
+function ChangeResult({ page, answer, sides, options }) {
   const all = answer.sides.map(({ found }) => /** @type {Changed | null} */ (found));
   const gradient = options.change in RANGES ? "compare.vary.gradient_by_scores" : "figure.gradient";
   const heads = ["figure.loss", "compare.vary.ratio", gradient, "figure.floor", "figure.collapse"];
@@ -151,7 +151,7 @@ function WhatIfResult({ page, answer, sides, options }) {
 }
 
 /**
- * @param {{ before: import("../../../wire").ChangedState, after: import("../../../wire").ChangedState,
+ * @param {{ before: import("../../../wire").ChangedFigures, after: import("../../../wire").ChangedFigures,
  *   changed: Changed }} properties
  */
 function Cells({ before, after, changed: { ratio, notices } }) {
@@ -170,14 +170,14 @@ function Cells({ before, after, changed: { ratio, notices } }) {
  */
 function Ratio({ ratio }) {
   const share = Math.log(ratio) / Math.log(LARGEST_RATIO);
-  const length = Number.isFinite(share) ? MIDDLE * Math.max(-1, Math.min(1, share)) : 0;
-  const bar = { x: MIDDLE + Math.min(length, 0), y: 3, width: Math.max(Math.abs(length), 1), height: 10 };
+  const length = Number.isFinite(share) ? HALF_WIDTH_PX * Math.max(-1, Math.min(1, share)) : 0;
+  const bar = { x: HALF_WIDTH_PX + Math.min(length, 0), y: 3, width: Math.max(Math.abs(length), 1), height: 10 };
   return group(
     `× ${show(ratio, Math.abs(ratio - 1) < 0.01 ? 6 : 3)}`,
     h(
       "svg.lp-ratio",
-      { viewBox: `0 0 ${2 * MIDDLE} 16`, width: 2 * MIDDLE, height: 16, "aria-hidden": "true" },
-      h("line", { x1: MIDDLE, x2: MIDDLE, y1: 0, y2: 16, stroke: "var(--lp-faint)" }),
+      { viewBox: `0 0 ${2 * HALF_WIDTH_PX} 16`, width: 2 * HALF_WIDTH_PX, height: 16, "aria-hidden": "true" },
+      h("line", { x1: HALF_WIDTH_PX, x2: HALF_WIDTH_PX, y1: 0, y2: 16, stroke: "var(--lp-faint)" }),
       h("rect", { ...bar, fill: "var(--lp-accent)" }),
     ),
   );

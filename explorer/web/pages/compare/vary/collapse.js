@@ -8,15 +8,15 @@ import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { FoldingSection } from "../folding_section.js";
-import { Curves, Scrub, sheet } from "./curves.js";
+import { Curves, chartsFigure, Scrub } from "./curves.js";
 import { Result, useExperiment } from "./experiment_request.js";
 import { fallingWords } from "./experiment_sentences.js";
 import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
-/** @typedef {import("../../../wire").CollapsingSides} Answer */
-/** @typedef {import("../../../wire").Collapsing} Way */
-/** @typedef {{ ways: (Way | null)[], shares: number[], spread: Float32Array, values: Float32Array[] }} CurvesOfWays */
+/** @typedef {import("../../../wire").CollapseCurves} Answer */
+/** @typedef {import("../../../wire").CollapseCurve} CollapseCurve */
+/** @typedef {{ ways: (CollapseCurve | null)[], shares: number[], spread: Float32Array, values: Float32Array[] }} CollapseData */
 
 const POINTS = 41;
 
@@ -29,9 +29,9 @@ export function Collapse({ page }) {
   return h(Result, { experiment }, curves && answer && h(CollapseCurves, { page, answer, curves, sides }));
 }
 
-/** @type {(answer: Answer) => CurvesOfWays} */
+/** @type {(answer: Answer) => CollapseData} */
 function readAnswer({ shares, spread, sides }) {
-  const ways = sides.map(({ found }) => /** @type {Way | null} */ (found));
+  const ways = sides.map(({ found }) => /** @type {CollapseCurve | null} */ (found));
   return {
     ways,
     shares: Array.from(floats(shares), (v) => Number(v.toPrecision(6))),
@@ -41,7 +41,7 @@ function readAnswer({ shares, spread, sides }) {
 }
 
 /**
- * @param {{ page: ComparePage, answer: Answer, curves: CurvesOfWays,
+ * @param {{ page: ComparePage, answer: Answer, curves: CollapseData,
  *   sides: import("./experiment_request.js").Side[] }} properties
  */
 function CollapseCurves({ page, answer, curves, sides }) {
@@ -49,7 +49,7 @@ function CollapseCurves({ page, answer, curves, sides }) {
   const [reached, reach] = useState(/** @type {number | null} */ (null));
   const charts = useRef(new Map()).current;
   const { ways, shares, spread, values } = curves;
-  const shown = useMemo(() => ways.map((way, place) => shownOf(curves, way, place)), [curves]);
+  const shown = useMemo(() => ways.map((way, place) => panelContent(curves, way, place)), [curves]);
   const at = nearest(shares, reached ?? share);
   const titles = sides.map((_side, place) => labelOf(sides, place)).filter((_title, place) => ways[place]);
   const columns = ["compare.vary.start", "compare.vary.here", "compare.vary.reached", "figure.collapse"];
@@ -111,7 +111,7 @@ function CollapseCurves({ page, answer, curves, sides }) {
             page,
             name: "collapse",
             figure: () => ({
-              ...sheet(charts, titles),
+              ...chartsFigure(charts, titles),
               title: say("compare.vary.collapse"),
               note: say("compare.vary.collapse.about"),
             }),
@@ -122,13 +122,13 @@ function CollapseCurves({ page, answer, curves, sides }) {
   );
 }
 
-/** @type {(curves: CurvesOfWays, way: Way | null, place: number) => import("./curves.js").Shown} */
-function shownOf({ shares, values }, way, place) {
+/** @type {(curves: CollapseData, way: CollapseCurve | null, place: number) => import("./curves.js").CurvePanelContent} */
+function panelContent({ shares, values }, way, place) {
   const limit = way && way.line !== null ? read(way.line) : null;
   return { axis: { span: [0, 1], logarithmic: false }, curves: [{ place, x: shares, y: values[place], limit }] };
 }
 
-/** @type {(curves: CurvesOfWays, sides: import("./experiment_request.js").Side[]) => import("../downloads.js").Rows} */
+/** @type {(curves: CollapseData, sides: import("./experiment_request.js").Side[]) => import("../downloads.js").Rows} */
 const csvOf = ({ shares, spread, values }, sides) => [
   ["share", "spread", ...values.map((_one, place) => labelOf(sides, place))],
   ...shares.map((share, i) => [share, spread[i], ...values.map((line) => line[i] ?? "")]),

@@ -21,12 +21,12 @@ import { say } from "../../../kit/words.js";
 /**
  * What a panel shows: `bands` over ranges of either axis, `colour` of the theme.
  * @typedef {{ curves: Curve[], axis: { span: Span, logarithmic: boolean }, logarithmic?: boolean, range?: Span,
- *   bands?: { colour: string, x?: Span, y?: Span }[], also?: number[] }} Shown
+ *   bands?: { colour: string, x?: Span, y?: Span }[], also?: number[] }} CurvePanelContent
  */
 
 const MARGINS = { l: 46, r: 26, t: 18, b: 26 };
 const HEIGHT = 236;
-const FILE_WIDTH = 420; // pixels of a panel in a file
+const FILE_WIDTH_PX = 420; // pixels of a panel in a file
 const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 
 /** @typedef {import("../../../kit/plotly_component.js").PlotlyChart} PlotlyChart */
@@ -70,7 +70,7 @@ function tracesOf({ place, x, y, present = -1, limit = null, between }) {
   return [...edges, ...limitLine, curve, ...dots];
 }
 
-/** @param {Shown} shown */
+/** @param {CurvePanelContent} shown */
 function figureOf({ curves, axis, bands = [], logarithmic, range, also = [] }) {
   const limits = curves.flatMap(({ limit }) => (typeof limit === "number" ? [limit] : []));
   const heights = heightAxis(
@@ -99,7 +99,7 @@ function figureOf({ curves, axis, bands = [], logarithmic, range, also = [] }) {
  * A chart below its title. `reach` is called with the value under the pointer, null for none, and `press` with the
  * one that is clicked; `at` is the marked value. The chart is drawn again where `shown` is another object. `charts`
  * has it under its title.
- * @param {{ title: string, shown: Shown, at: number | null, write?: (value: number) => string,
+ * @param {{ title: string, shown: CurvePanelContent, at: number | null, write?: (value: number) => string,
  *   charts: Map<string, PlotlyChart>, reach: (value: number | null) => void, press: (value: number) => void }}
  *   properties
  */
@@ -118,8 +118,8 @@ export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, re
  * @param {Map<string, PlotlyChart>} charts
  * @param {string[]} titles of those that are drawn
  */
-export const sheet = (charts, titles) => ({
-  panels: titles.flatMap((title) => charts.get(title)?.panel(FILE_WIDTH, HEIGHT, title) ?? []),
+export const chartsFigure = (charts, titles) => ({
+  panels: titles.flatMap((title) => charts.get(title)?.panel(FILE_WIDTH_PX, HEIGHT, title) ?? []),
   across: 2,
 });
 

@@ -16,9 +16,9 @@ import { say } from "../../../kit/words.js";
  * @typedef {{ answer: Answer | null, sides: Side[], message: string, isWaiting: boolean }} Experiment
  */
 
-const STILL_MS = 300;
+const DEBOUNCE_MS = 300;
 
-class Asking {
+class ExperimentRequests {
   /**
    * @param {ComparePage} page
    * @param {Name} name
@@ -51,7 +51,7 @@ class Asking {
     if (this.problem || answer.send_rows) return;
     this.found = { answer, sides };
     this.comparison = this.compared();
-    this.requests.debounce = STILL_MS;
+    this.requests.debounce = DEBOUNCE_MS;
   }
 
   compared() {
@@ -93,12 +93,12 @@ class Asking {
 export function useExperiment(page, name, options, dependsOn = page.sides) {
   page.observe("state", "compared", "problem");
   const [, redraw] = useState(0);
-  const asking = useRef(/** @type {Asking | null} */ (null));
-  asking.current ??= new Asking(page, name, () => redraw((count) => count + 1));
+  const requests = useRef(/** @type {ExperimentRequests | null} */ (null));
+  requests.current ??= new ExperimentRequests(page, name, () => redraw((count) => count + 1));
   const key = JSON.stringify([page.batch?.key, dependsOn, options]);
-  useEffect(() => asking.current?.ask(options, key), [key, page.problem]);
-  useEffect(() => () => asking.current?.requests.drop(), []);
-  return asking.current.stateFor(key);
+  useEffect(() => requests.current?.ask(options, key), [key, page.problem]);
+  useEffect(() => () => requests.current?.requests.drop(), []);
+  return requests.current.stateFor(key);
 }
 
 /**

@@ -6,7 +6,7 @@ import { say } from "../../../kit/words.js";
 /**
  * `falling`: which losses fall on the way, or that none does, where some have a way. `others`: those that are least
  * in between.
- * @param {(import("../../../wire").Collapsing | null)[]} ways
+ * @param {(import("../../../wire").CollapseCurve | null)[]} ways
  */
 export function fallingWords(ways) {
   const letters = ways.flatMap((way, place) => (way?.falls ? [letterOf(place)] : [])).join(", ");

@@ -10,7 +10,7 @@ import { RefusedCell, SideHead } from "./loss_table.js";
 
 /** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../../../wire").PreciseRow} Row */
-/** @typedef {import("../../../wire").ExperimentSides} Answer */
+/** @typedef {import("../../../wire").ExperimentResults} Answer */
 
 const TYPES = ["float64", "float32", "bfloat16", "float16"];
 
@@ -18,7 +18,7 @@ const TYPES = ["float64", "float32", "bfloat16", "float16"];
 const rowsOf = ({ sides }) => sides.map(({ found }) => /** @type {{ rows: Row[] } | null} */ (found)?.rows ?? null);
 
 /** @param {{ page: import("../state.js").ComparePage }} properties */
-export function Precision({ page }) {
+export function NumberPrecision({ page }) {
   /** @type {import("./experiment_request.js").Experiment<Answer>} */
   const experiment = useExperiment(page, "precision", {});
   const { answer, sides } = experiment;

@@ -18,23 +18,23 @@ import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("./experiment_request.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
-/** @typedef {import("../../../wire").Pieces} Pieces */
+/** @typedef {import("../../../wire").SplitBatch} SplitLoss */
 /** @typedef {{ place: number, canvas: HTMLCanvasElement, width: number, height: number }} Drawn */
 
-const WAYS = ["micro", "cached", "devices", "gathered", "queue", "copies"];
+const SPLIT_METHODS = ["micro", "cached", "devices", "gathered", "queue", "copies"];
 const COLUMNS = ["whole", "this_way", "difference", "gradient_ratio", "cosine", "comparisons"];
-const CELLS = ["felt", "seen", "absent"];
+const CELL_KINDS = ["felt", "seen", "absent"];
 const LARGEST_SIZE = 64; // that the slider reaches
-const [LEAST, MOST] = [120, 250]; // pixels of a matrix
-const SEEN = 2;
+const [MIN_MATRIX_PX, MAX_MATRIX_PX] = [120, 250]; // pixels of a matrix
+const ONE_SIDED_GRADIENT = 2;
 const EQUAL_TOLERANCE = 1e-10; // as the server has it
 
 /** @param {{ page: ComparePage }} properties */
-export function Mechanics({ page }) {
+export function SplitBatch({ page }) {
   const [averaged, setAveraged] = useState(false);
   const { way, size } = page.store.state;
   const canAverage = way === "micro";
-  /** @type {import("./experiment_request.js").Experiment<import("../../../wire").ExperimentSides>} */
+  /** @type {import("./experiment_request.js").Experiment<import("../../../wire").ExperimentResults>} */
   const experiment = useExperiment(page, "mechanics", { way, size, average: averaged && canAverage });
   const { answer, sides } = experiment;
   return group(
@@ -46,7 +46,7 @@ export function Mechanics({ page }) {
         inline: true,
         id: "lp-vary-way",
         value: way,
-        options: WAYS.map((name) => [name, say(`compare.vary.way.${name}`)]),
+        options: SPLIT_METHODS.map((name) => [name, say(`compare.vary.way.${name}`)]),
         change: (name) => page.set({ way: name }),
       }),
       h(Slider, {
@@ -64,18 +64,18 @@ export function Mechanics({ page }) {
 }
 
 /**
- * @param {{ page: ComparePage, answer: import("../../../wire").ExperimentSides, sides: Side[] }} properties
+ * @param {{ page: ComparePage, answer: import("../../../wire").ExperimentResults, sides: Side[] }} properties
  */
 function SplitResult({ page, answer, sides }) {
   /** @type {Map<number, Drawn>} */
   const drawn = useRef(new Map()).current;
-  const pieces = answer.sides.map(({ found }) => /** @type {Pieces | null} */ (found));
+  const pieces = answer.sides.map(({ found }) => /** @type {SplitLoss | null} */ (found));
   return group(
     h(
       "div.lp-vary-cells",
       pieces.map((one, place) => (one ? h(Matrix, { key: place, sides, place, pieces: one, drawn }) : null)),
     ),
-    pieces.some(Boolean) ? h(Key) : null,
+    pieces.some(Boolean) ? h(CellLegend) : null,
     h(LossTable, {
       label: say("compare.vary.mechanics"),
       heads: COLUMNS.map((name) => say(`compare.vary.${name}`)),
@@ -95,13 +95,15 @@ function SplitResult({ page, answer, sides }) {
   );
 }
 
-const Key = () =>
+const CellLegend = () =>
   h(
     "p.lp-vary-key",
-    CELLS.map((name) => h("span", { key: name }, h(`i.lp-cell-${name}`), h("span", say(`compare.vary.cell.${name}`)))),
+    CELL_KINDS.map((name) =>
+      h("span", { key: name }, h(`i.lp-cell-${name}`), h("span", say(`compare.vary.cell.${name}`))),
+    ),
   );
 
-/** @param {{ pieces: Pieces }} properties */
+/** @param {{ pieces: SplitLoss }} properties */
 function Cells({ pieces }) {
   const { whole, loss, equal, gradient_ratio, gradient_cosine, average } = pieces;
   const counts = { part: pieces.comparisons, all: pieces.whole_comparisons };
@@ -115,7 +117,7 @@ function Cells({ pieces }) {
   );
 }
 
-/** @param {Pieces} pieces */
+/** @param {SplitLoss} pieces */
 function differenceWords({ whole, loss, equal }) {
   if (equal) return say("compare.vary.equal");
   const difference = Number(loss) - Number(whole);
@@ -123,7 +125,7 @@ function differenceWords({ whole, loss, equal }) {
   return isSame ? say("compare.vary.equal_value") : `≠ ${show(difference, 3)}`;
 }
 
-/** @param {import("../../../wire").Averaged} average */
+/** @param {import("../../../wire").AverageOverSplits} average */
 function averageWords({ loss, comparisons, drawn: count, exact }) {
   const words = say(exact ? "compare.vary.averaged" : "compare.vary.averaged_drawn", { loss: show(loss), count });
   return comparisons === null
@@ -133,7 +135,7 @@ function averageWords({ loss, comparisons, drawn: count, exact }) {
 
 /**
  * The comparisons that are left of the batch: full, faint where one side has no gradient, hatched where absent.
- * @param {{ sides: Side[], place: number, pieces: Pieces, drawn: Map<number, Drawn> }} properties
+ * @param {{ sides: Side[], place: number, pieces: SplitLoss, drawn: Map<number, Drawn> }} properties
  */
 function Matrix({ sides, place, pieces, drawn }) {
   const { shape, all, row_axis, column_axis } = pieces;
@@ -163,13 +165,13 @@ function Matrix({ sides, place, pieces, drawn }) {
 
 /**
  * @param {ReturnType<typeof cellStage>} stage
- * @param {Pieces} pieces
+ * @param {SplitLoss} pieces
  */
 function drawCells(stage, { cells, shape: [rows, columns] }) {
   const values = bytes(cells);
-  const cell = Math.min(MOST / columns, MOST / rows, 28);
-  const [width, height] = [columns, rows].map((count) => Math.round(Math.max(cell * count, LEAST)));
-  const shades = Array.from(values, (v) => (v === SEEN ? 0.42 : v));
+  const cell = Math.min(MAX_MATRIX_PX / columns, MAX_MATRIX_PX / rows, 28);
+  const [width, height] = [columns, rows].map((count) => Math.round(Math.max(cell * count, MIN_MATRIX_PX)));
+  const shades = Array.from(values, (v) => (v === ONE_SIDED_GRADIENT ? 0.42 : v));
   stage.draw(
     { rows, columns, values: shades, least: 0, largest: 1, ramp: "mask", present: values },
     { top: 0, left: 0, rows, columns },
@@ -178,9 +180,9 @@ function drawCells(stage, { cells, shape: [rows, columns] }) {
   return { canvas: stage.canvas, width, height };
 }
 
-/** @param {Pieces} pieces */
+/** @param {SplitLoss} pieces */
 function cellsWords({ cells, comparisons, whole_comparisons }) {
-  const seen = bytes(cells).reduce((count, v) => count + Number(v === SEEN), 0);
+  const seen = bytes(cells).reduce((count, v) => count + Number(v === ONE_SIDED_GRADIENT), 0);
   return say("compare.vary.cells", { part: comparisons, all: whole_comparisons, seen });
 }
 
@@ -199,11 +201,11 @@ function figureOf(page, drawn) {
   );
   const { way, size } = page.store.state;
   const title = `${say("compare.vary.mechanics")}: ${say(`compare.vary.way.${way}`)}, ${size}`;
-  const note = CELLS.map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
+  const note = CELL_KINDS.map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
   return { panels: [panelOf({ drawn: s("svg", {}, ...matrices), wide: drawn.length * step, tall })], title, note };
 }
 
-/** @type {(page: ComparePage, pieces: (Pieces | null)[], sides: Side[]) => import("../downloads.js").Rows} */
+/** @type {(page: ComparePage, pieces: (SplitLoss | null)[], sides: Side[]) => import("../downloads.js").Rows} */
 function csvOf({ store }, pieces, sides) {
   const { way, size } = store.state;
   return [

@@ -10,22 +10,22 @@ import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { parameterName, say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { ExperimentOptions } from "../folding_section.js";
-import { Curves, Scrub, sheet } from "./curves.js";
+import { Curves, chartsFigure, Scrub } from "./curves.js";
 import { Result, useExperiment } from "./experiment_request.js";
 import { LossTable, RefusedCell } from "./loss_table.js";
-import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_axis.js";
+import { canBeLogarithmic, choicesOf, onAxisScale, orderedOnAxis, sweptParameterOf } from "./sweep_axis.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../kit/types").Span} Span */
 /** @typedef {import("../../../wire").SweptCurves} Swept */
-/** @typedef {import("../../../wire").ExperimentSides} Answer */
+/** @typedef {import("../../../wire").ExperimentResults} Answer */
 /** @typedef {import("./experiment_request.js").Side} Side */
-/** @typedef {import("./sweep_axis.js").Along} Along */
+/** @typedef {import("./sweep_axis.js").SweptParameter} SweptParameter */
 /** @typedef {"loss" | "over_scale" | "gradient" | "effective" | "hardest" | "suspects"} Name */
 /** @typedef {{ name: Name, write?: (value: number) => string, logarithmic?: boolean, range?: Span }} Panel */
 /**
  * The result of one loss: where its values are on the axis, and the heights over them.
- * @typedef {{ place: number, along: Along, own: number[], x: number[], swept: Swept,
+ * @typedef {{ place: number, along: SweptParameter, own: number[], x: number[], swept: Swept,
  *   heights: Record<Name, Float32Array | null>, between: Float32Array[] | null }} Line
  */
 /** @typedef {{ lines: Line[], axis: string, logarithmic: boolean, span: Span }} SweepResult */
@@ -40,9 +40,9 @@ const PANELS = [
   { name: "suspects", write: percent, range: [0, 1] },
 ];
 /** @type {Span} */
-const BAND = [0.1, 10]; // of the gradient norm, as the derivation circulating with CoSENT advises
+const ADVISED_NORMS = [0.1, 10]; // of the gradient norm, as the derivation circulating with CoSENT advises
 const POINTS = 200;
-const STEPS = 1000; // of the slider
+const SLIDER_STEPS = 1000; // of the slider
 
 /** @param {{ page: ComparePage }} properties */
 export function Sweep({ page }) {
@@ -51,7 +51,7 @@ export function Sweep({ page }) {
   const parameters = choicesOf(forms);
   const { parameter, logarithmic: isWanted } = page.store.state;
   const axis = parameters.includes(parameter) ? parameter : (parameters[0] ?? "");
-  const alongs = forms.map((form) => alongOf(form, axis));
+  const alongs = forms.map((form) => sweptParameterOf(form, axis));
   const canBe = canBeLogarithmic(alongs);
   const logarithmic = isWanted && canBe;
   const options = { along: alongs.map((one) => one?.name ?? ""), logarithmic, points: POINTS };
@@ -102,16 +102,16 @@ function formOf(page, side) {
 function sweepIn(page, answer, sides, axis) {
   const lines = answer.sides.flatMap(({ found }, place) => {
     const swept = /** @type {Swept | null} */ (found);
-    const along = swept && alongOf(formOf(page, sides[place]), axis);
+    const along = swept && sweptParameterOf(formOf(page, sides[place]), axis);
     return along ? [lineOf(place, along, swept)] : [];
   });
   const span = finiteRange(lines.map(({ x }) => x)) ?? [0, 1];
   return { lines, axis, logarithmic: lines.some(({ swept }) => swept.logarithmic), span };
 }
 
-/** @type {(place: number, along: Along, swept: Swept) => Line} */
+/** @type {(place: number, along: SweptParameter, swept: Swept) => Line} */
 function lineOf(place, along, swept) {
-  const { order, own, x } = onAxis(along, floats(swept.values));
+  const { order, own, x } = orderedOnAxis(along, floats(swept.values));
   /** @type {(text: string | null) => Float32Array | null} */
   const inOrder = (text) => (text === null ? null : Float32Array.from(order, (at) => floats(text)[at]));
   const heights = /** @type {Line["heights"]} */ (
@@ -127,9 +127,9 @@ function lineOf(place, along, swept) {
  * @param {SweepResult} sweep
  * @param {Panel} panel
  * @param {number[]} present the place of the present value of each line
- * @returns {import("./curves.js").Shown}
+ * @returns {import("./curves.js").CurvePanelContent}
  */
-function shownOf({ lines, span, logarithmic }, { name, ...options }, present) {
+function panelContent({ lines, span, logarithmic }, { name, ...options }, present) {
   const having = lines.filter(({ heights }) => heights[name]);
   const isBanded = name === "gradient" && having.some(({ swept }) => swept.within);
   const advised = name === "loss" || name === "gradient" ? having.find(({ swept }) => swept.advised) : undefined;
@@ -137,8 +137,8 @@ function shownOf({ lines, span, logarithmic }, { name, ...options }, present) {
   return {
     ...options,
     axis: { span, logarithmic },
-    also: isBanded ? BAND : [],
-    bands: [...advisedBand, ...(isBanded ? [{ y: BAND, colour: "floor" }] : [])],
+    also: isBanded ? ADVISED_NORMS : [],
+    bands: [...advisedBand, ...(isBanded ? [{ y: ADVISED_NORMS, colour: "floor" }] : [])],
     curves: having.map((line) => ({
       place: line.place,
       x: line.x,
@@ -154,7 +154,7 @@ const limitOf = ({ swept: { limit } }) => (limit === null ? null : read(limit));
 
 /** @type {(line: Line, span: Span) => Span} The advised range of a loss's parameter, on the axis. */
 function rangeOf({ along, swept }, [low, high]) {
-  const ends = (swept.advised ?? []).map((v) => Math.max(low, Math.min(high, axisValue(along, v))));
+  const ends = (swept.advised ?? []).map((v) => Math.max(low, Math.min(high, onAxisScale(along, v))));
   return /** @type {Span} */ (along.inverted ? ends.reverse() : ends);
 }
 
@@ -164,10 +164,10 @@ function SweptPanels({ page, answer, sides, sweep }) {
   const [reached, reach] = useState(/** @type {number | null} */ (null)); // by the pointer
   const charts = useRef(new Map()).current;
   const { lines, span } = sweep;
-  const present = lines.map((line) => placeOf(page, sides, sweep, line, null));
+  const present = lines.map((line) => indexAt(page, sides, sweep, line, null));
   const panels = useMemo(
     () =>
-      PANELS.map((panel) => ({ ...panel, shown: shownOf(sweep, panel, present) })).filter(
+      PANELS.map((panel) => ({ ...panel, shown: panelContent(sweep, panel, present) })).filter(
         ({ shown }) => shown.curves.length,
       ),
     [sweep, String(present)],
@@ -175,7 +175,7 @@ function SweptPanels({ page, answer, sides, sweep }) {
   // Without a chosen value, each loss is read at its present one.
   const at = reached ?? (chosen === null ? null : Math.max(span[0], Math.min(span[1], chosen)));
   /** @param {Line} line */
-  const placeIn = (line) => placeOf(page, sides, sweep, line, at);
+  const placeIn = (line) => indexAt(page, sides, sweep, line, at);
   const first = lines.length ? lines[0].x[placeIn(lines[0])] : span[0];
   const name = axisName(sweep);
   /** @param {number | null} value */
@@ -205,7 +205,7 @@ function SweptPanels({ page, answer, sides, sweep }) {
       {
         label: name,
         share: shareOf(sweep, at ?? first),
-        steps: STEPS,
+        steps: SLIDER_STEPS,
         disabled: !lines.length,
         words: at === null ? say("compare.vary.now") : say("compare.vary.at", { name, value: show(at, 3) }),
         change: (share) => choose(valueAt(sweep, share)),
@@ -239,7 +239,7 @@ function SweptPanels({ page, answer, sides, sweep }) {
       page,
       name: "sweep",
       figure: () => ({
-        ...sheet(
+        ...chartsFigure(
           charts,
           panels.map(({ name: of }) => say(`compare.vary.${of}`)),
         ),
@@ -290,9 +290,9 @@ function verdictsOf({ lines }) {
  * Return where a line is read: at a value of the axis, or, for null, at the present value of its loss.
  * @type {(page: ComparePage, sides: Side[], sweep: SweepResult, line: Line, at: number | null) => number}
  */
-function placeOf(page, sides, { logarithmic }, { place, along, x }, at) {
+function indexAt(page, sides, { logarithmic }, { place, along, x }, at) {
   const { parameters } = page.sides[place] ?? sides[place];
-  return nearest(x, at ?? axisValue(along, Number(parameterValue(along.parameter, parameters))), logarithmic);
+  return nearest(x, at ?? onAxisScale(along, Number(parameterValue(along.parameter, parameters))), logarithmic);
 }
 
 /** @type {(sweep: SweepResult, value: number) => number} the share of the axis up to a value, from 0 to 1 */
@@ -311,7 +311,7 @@ function sidesAt(page, sides, sweep, value) {
   return page.sides.map((side, place) => {
     const line = sweep.lines.find((one) => one.place === place);
     if (!line || side.loss !== sides[place].loss) return side;
-    const own = line.own[placeOf(page, sides, sweep, line, value)];
+    const own = line.own[indexAt(page, sides, sweep, line, value)];
     return { ...side, parameters: { ...side.parameters, [line.along.name]: own } };
   });
 }

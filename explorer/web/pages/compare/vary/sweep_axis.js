@@ -5,7 +5,7 @@
 
 /**
  * The parameter of one loss; the axis has its reciprocal where it is `inverted`.
- * @typedef {{ name: string, inverted: boolean, parameter: Parameter }} Along
+ * @typedef {{ name: string, inverted: boolean, parameter: Parameter }} SweptParameter
  */
 
 // A scale multiplies similarities, a temperature divides them.
@@ -20,9 +20,9 @@ const numbersOf = (form) => (form?.parameters ?? []).filter(({ kind }) => kind =
  * Return the parameter of a loss of this name or role, or its reciprocal; null where the loss has none.
  * @param {Form} form
  * @param {string} parameter its name or role
- * @returns {Along | null}
+ * @returns {SweptParameter | null}
  */
-export function alongOf(form, parameter) {
+export function sweptParameterOf(form, parameter) {
   const numbers = numbersOf(form);
   const same = numbers.find(({ name }) => name === parameter) ?? numbers.find(({ role }) => role === parameter);
   if (same) return { name: same.name, inverted: false, parameter: same };
@@ -42,25 +42,25 @@ export function choicesOf(forms) {
 
 /**
  * Whether all of these have a logarithmic axis: a range that reaches 0 has none.
- * @param {(Along | null)[]} all
+ * @param {(SweptParameter | null)[]} all
  */
 export const canBeLogarithmic = (all) => all.every((one) => !one || one.parameter.minimum > 0);
 
 /**
  * Return the place of a value on the axis, or the value of a place.
- * @type {(along: Pick<Along, "inverted">, value: number) => number}
+ * @type {(along: Pick<SweptParameter, "inverted">, value: number) => number}
  */
-export const axisValue = (along, value) => (along.inverted ? 1 / value : value);
+export const onAxisScale = (along, value) => (along.inverted ? 1 / value : value);
 
 /**
  * Return the values of a curve in the rising order of the axis, with their `own` values and their former order.
  * They are rounded to the digits that a reader types.
- * @param {Pick<Along, "inverted">} along
+ * @param {Pick<SweptParameter, "inverted">} along
  * @param {ArrayLike<number>} values
  */
-export function onAxis(along, values) {
+export function orderedOnAxis(along, values) {
   const own = Array.from(values, (v) => Number(v.toPrecision(6)));
   const order = own.map((_v, place) => place);
   if (along.inverted) order.reverse();
-  return { order, own: order.map((place) => own[place]), x: order.map((place) => axisValue(along, own[place])) };
+  return { order, own: order.map((place) => own[place]), x: order.map((place) => onAxisScale(along, own[place])) };
 }

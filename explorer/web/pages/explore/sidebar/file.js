@@ -14,11 +14,11 @@ import { say } from "../../../kit/words.js";
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../../wire").ExploreServer} ExploreServer */
 /** @typedef {import("../../../kit/types").Answer<ExploreServer, "read_file">} FileAnswer */
-/** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
+/** @typedef {Extract<FileAnswer, { columns: string[] }>} ReadableFile what of a file can be read */
 /** @typedef {import("../../../wire").Draw} Draw */
 /** @typedef {{ columns?: Record<string, string>, header?: boolean, encoding?: string, draw?: Draw }} Options how to read a file */
 
-const DRAWING_MS = 250;
+const DRAW_DELAY_MS = 250;
 
 /** The file that was chosen last, and what of it the server offers to read. Publishes "file". */
 export class FileReading {
@@ -33,7 +33,7 @@ export class FileReading {
     /** @type {File | null} */
     this.file = null;
     this.isUndecided = false; // whether the user has yet to choose columns or an encoding
-    /** @type {{ answer: Offered, options: Options } | null} */
+    /** @type {{ answer: ReadableFile, options: Options } | null} */
     this.offered = null;
   }
 
@@ -90,7 +90,7 @@ export class FileReading {
   #show({ name, rows, teacher, guided, own_vectors, reading, file }, options) {
     const { encoder: chosen } = this.page.scenario.data;
     const encoder = own_vectors || (isOwnVectors(chosen) ? pageData.limits.encoder : chosen);
-    this.page.held = { name, file, reading, ...options };
+    this.page.lastFile = { name, file, reading, ...options };
     this.page.set({ data: { source: "table", rows, teacher, guided, encoder, file: name, reading } });
   }
 }
@@ -100,7 +100,7 @@ export class FileReading {
 /** @param {Properties} properties */
 export function FilePanel({ page, reading }) {
   page.observe("file", "scenario", "batch");
-  const isDrawn = !reading.isUndecided && page.heldFile() !== null;
+  const isDrawn = !reading.isUndecided && page.isBatchOfFile;
   return group(
     h(FilePicker, { id: "lp-file", take: (file) => reading.read(file) }),
     h("p.lp-note", noteOf(page, reading)),
@@ -127,11 +127,11 @@ function noteOf(page, { isUndecided, offered, file }) {
     sentences.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
     sentences.push(say(`sampler.${draw.sampler}.how`, { seed: draw.seed }));
   }
-  if (page.heldFile()) sentences.push(...readingNotes(offered?.answer.notes));
+  if (page.isBatchOfFile) sentences.push(...readingNotes(offered?.answer.notes));
   return [...sentences, page.madeOf()].filter(Boolean).join(" ");
 }
 
-/** @param {{ reading: FileReading, offered: { answer: Offered, options: Options } }} properties */
+/** @param {{ reading: FileReading, offered: { answer: ReadableFile, options: Options } }} properties */
 function Columns({ reading, offered: { answer, options } }) {
   const { columns, chosen, header, encoding, encodings } = answer;
   const roles = useDraft(chosen);
@@ -170,7 +170,7 @@ function DrawFields({ reading: { draw, batches, whole, batch_rows: rows }, chang
   /** @param {Partial<Draw>} part */
   const redrawSoon = (part) => {
     clearTimeout(moving.current);
-    moving.current = setTimeout(() => redraw(part), DRAWING_MS);
+    moving.current = setTimeout(() => redraw(part), DRAW_DELAY_MS);
   };
   const inOrder = draw.sampler === "in_order";
   /** @type {(key: string, by: number, disabled: boolean) => import("preact").VNode} */

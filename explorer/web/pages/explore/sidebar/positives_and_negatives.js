@@ -23,7 +23,7 @@ export function RulesFold({ page }) {
       inForce: batch ?? undefined,
       change: (changed) => page.set({ rules: changed }),
     }),
-    h("ul.lp-rules", batch && linesOf(batch).map((line) => h("li", { key: line }, line))),
+    h("ul.lp-rules", batch && consequencesOf(batch).map((line) => h("li", { key: line }, line))),
     h(Checkbox, {
       name: say("ui.extra_negatives"),
       checked: rules.extra_negatives,
@@ -49,7 +49,7 @@ export function RulesFold({ page }) {
  * What follows from the rules for the batch that is shown.
  * @param {import("../../../wire").ExploredBatch} batch
  */
-function linesOf(batch) {
+function consequencesOf(batch) {
   const { positives, labels, threshold, negatives, owned, classes, sentences, dimension } = batch;
   return [
     say("rule.positives", { count: positives, all: labels.length, threshold: show(threshold) }),
