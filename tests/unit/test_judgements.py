@@ -71,7 +71,7 @@ ELSEWHERE = {
     "remark.verdict_alike": "test_run_remarks.py::test_models_that_order_these_pairs_alike",
     **dict.fromkeys(
         ("remark.verdict_not_tuned", "remark.verdict_setting"),
-        "test_loss_setting_effect.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
+        "test_setting_effect_on_comparison.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
     ),
     "remark.verdict_other_pairs": (
         "test_run_comparison.py::test_other_held_out_pairs_do_not_compare"
@@ -90,7 +90,7 @@ ELSEWHERE = {
     ),
     "finetune.verdict_best": "test_run_comparison.py::test_mean_spread_and_difference",
     "finetune.few_queries": (
-        "test_pair_influence.py::test_one_query_moves_the_share_of_those_found_by_its_own"
+        "test_metric_uncertainty.py::test_one_query_moves_the_share_of_those_found_by_its_own"
     ),
     "ui.suspects_equal": "corrections.test.js::an empty list says why it is empty",
     "ui.suspects_against": "corrections.test.js::an empty list says why it is empty",
