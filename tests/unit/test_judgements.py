@@ -92,8 +92,8 @@ ELSEWHERE = {
     "finetune.few_queries": (
         "test_metric_uncertainty.py::test_one_query_moves_the_share_of_those_found_by_its_own"
     ),
-    "ui.suspects_equal": "corrections.test.js::an empty list says why it is empty",
-    "ui.suspects_against": "corrections.test.js::an empty list says why it is empty",
+    "ui.suspects_equal": "label_corrections.test.js::an empty list says why it is empty",
+    "ui.suspects_against": "label_corrections.test.js::an empty list says why it is empty",
     "remark.run_unmoved": "test_run_remarks.py::test_pairs_that_kept_their_places",
     "ui.suggested_scale": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
     "finetune.alarm_at": "test_training_run.py::test_what_few_held_out_pairs_show_is_no_alarm",
