@@ -47,8 +47,8 @@ from lossprism.explorer.web.api.pasted_input_check import DoctoredPaste
 from lossprism.explorer.web.page_requests import Nothing, Refused, Working
 from lossprism.explorer.web.pages.compare import requests as comparing
 from lossprism.explorer.web.pages.compare.experiment_response_types import (
-    CollapsingSides,
-    ExperimentSides,
+    CollapseCurves,
+    ExperimentResults,
 )
 from lossprism.explorer.web.pages.compare.parity_request import Parity
 from lossprism.explorer.web.pages.doctor import data_source, dataset_responses
@@ -327,11 +327,11 @@ def test_compare_varies(pages):
     scenario = {"scenario": {"data": FEW}, "sides": sides}
     along = {"along": ["scale", "temperature", "", "", "scale"], "logarithmic": True, "points": 5}
     varied = {
-        "sweep": (along, ExperimentSides),
-        "mechanics": ({"way": "micro", "size": 2, "average": True}, ExperimentSides),
-        "precision": ({}, ExperimentSides),
-        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, ExperimentSides),
-        "collapse": ({"points": 3}, CollapsingSides),
+        "sweep": (along, ExperimentResults),
+        "mechanics": ({"way": "micro", "size": 2, "average": True}, ExperimentResults),
+        "precision": ({}, ExperimentResults),
+        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, ExperimentResults),
+        "collapse": ({"points": 3}, CollapseCurves),
     }
     for name, (more, kind) in varied.items():
         found = server.ask(name, {**scenario, **more}, kind)["sides"]
