@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import commands as comparing
 from lossprism.explorer.lab.doctor import UNUSABLE_STATUS
-from lossprism.explorer.lab.doctor import command_options as doctoring
+from lossprism.explorer.lab.doctor import explain_and_doctor_arguments as doctoring
 from lossprism.explorer.lab.training import commands as training
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.deployment_policy import (

@@ -4,7 +4,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lossprism.explorer.core.related_library_classes import class_of_trainer, related_class_called
+from lossprism.explorer.core.library_classes_without_loss import (
+    class_of_trainer,
+    related_class_called,
+)
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, aliases
 from lossprism.losses.combined.combined_loss_names import without_blanks

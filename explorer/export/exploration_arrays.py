@@ -22,7 +22,7 @@ from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.limits import SHOWN_ROWS
 from lossprism.explorer.runtime.number_format import json_number, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Setting, as_answer
+from lossprism.explorer.runtime.response_building_blocks import Setting, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
 from lossprism.losses.batch_inputs import READABLE

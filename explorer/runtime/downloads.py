@@ -16,8 +16,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from lossprism.explorer.runtime.concurrent_files import age_of, files_in
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
-from lossprism.explorer.runtime.visitors import visitor
 
 # A folder that another user of the machine made cannot be written.
 _USER = str(os.getuid()) if hasattr(os, "getuid") else ""

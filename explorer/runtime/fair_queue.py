@@ -15,10 +15,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from lossprism.explorer.runtime import thread_slot_lending
+from lossprism.explorer.runtime.current_visitor import has_key, is_among_strangers, visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.resource_checks import check_memory
-from lossprism.explorer.runtime.visitors import has_key, is_among_strangers, visitor
 
 POLL_S = 0.5
 # Light work is estimated to take less of a processor; a hand on a slider notices more.

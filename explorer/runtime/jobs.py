@@ -23,13 +23,13 @@ from typing import Any
 from weakref import WeakSet
 
 from lossprism.explorer.runtime import fair_queue, thread_slot_lending
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from lossprism.explorer.runtime.memory_use import release_freed_memory
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.runtime.visitors import visitor
 
 LOOK_S = 0.02  # between looks at whether work has ended
 NICE = 10  # of background work; a training has half as much

@@ -16,6 +16,7 @@ from typing import Any
 
 from lossprism.explorer.runtime.cache_folder import cache_folder, prune
 from lossprism.explorer.runtime.concurrent_files import age_of, files_in
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, MIB
@@ -23,7 +24,6 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.resource_checks import check_disk
 from lossprism.explorer.runtime.validation import invalid_value
-from lossprism.explorer.runtime.visitors import visitor
 
 _TOKEN = re.compile(r"[0-9a-f]{16,64}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")

@@ -26,7 +26,7 @@ from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, S
 from lossprism.explorer.sources.vector_columns import OWN
 
 if TYPE_CHECKING:  # which loads torch
-    from lossprism.explorer.runtime.response_types import Json
+    from lossprism.explorer.runtime.response_building_blocks import Json
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")

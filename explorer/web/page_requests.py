@@ -20,16 +20,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.current_visitor import has_key
 from lossprism.explorer.runtime.downloads import Download, address_of
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import ANSWER_S
 from lossprism.explorer.runtime.owner_consent import read_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_building_blocks import Json
 from lossprism.explorer.runtime.response_memory import UNSENT_BYTES, check_answer
-from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import invalid_value
-from lossprism.explorer.runtime.visitors import has_key
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import forget_visitor
 from lossprism.explorer.web.middleware.asgi_messages import arrived, body_of
 from lossprism.explorer.web.middleware.exception_handler import problem_of
@@ -259,5 +259,5 @@ def _forget(_request: object) -> Nothing:
 
 # For every page.
 FORGET = served("forget", _forget)
-# For every page that asks for long work (`PageEvents.work` of kit/page_events_and_jobs.js).
+# For every page that asks for long work (`PageEvents.work` of kit/page_topics_notices_and_jobs.js).
 JOBS = [served("look", _look, takes=object), served("cancel", _cancel, takes=object)]

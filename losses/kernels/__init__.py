@@ -4,12 +4,16 @@
 is fastest; the other files never build the N×N matrix of a large batch.
 """
 
+from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import (
+    hinge_sum,
+    largest_violation,
+    logistic_sum,
+)
 from lossprism.losses.kernels.ordered_log_sum import (
     log1p_ordered_sum_exp,
     ordered_sum,
     ordered_sum_of_levels,
 )
-from lossprism.losses.kernels.ordered_pair_sums import hinge_sum, largest_violation, logistic_sum
 from lossprism.losses.kernels.stable_functions import (
     log1p_sum_exp,
     log_add_exp,

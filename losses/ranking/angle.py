@@ -14,7 +14,7 @@ from lossprism.losses.kernels.ordered_log_sum import accurate
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import Peer
 from lossprism.losses.minimum import least_over_levels
-from lossprism.losses.ranking.ordered_pair_common import (
+from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
     SCALE,

@@ -8,7 +8,11 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.minimum import log1p_of
-from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
+from lossprism.losses.ranking.ordered_pair_symbols import (
+    LOG1P_OF_TERMS,
+    PAIR_SYMBOLS,
+    ordered_count,
+)
 from lossprism.losses.spec import LossSpec, Parameter
 from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
 from lossprism.losses.term_forms import Separable

@@ -11,7 +11,7 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_sum_exp, ordered_sum_of_levels
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import least_over_levels
-from lossprism.losses.ranking.ordered_pair_common import SCALE, ordered_count
+from lossprism.losses.ranking.ordered_pair_symbols import SCALE, ordered_count
 from lossprism.losses.spec import LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
 

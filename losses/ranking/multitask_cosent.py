@@ -7,7 +7,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.minimum import Bound
-from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
+from lossprism.losses.ranking.ordered_pair_symbols import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
 from lossprism.losses.spec import LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, loss_symbol
 

@@ -23,7 +23,7 @@ from lossprism.losses.sentence_transformers.loss_recorder import (
     TrainerCall,
     losses_in,
 )
-from lossprism.losses.sentence_transformers.matryoshka_wrappers import ON_LAYERS
+from lossprism.losses.sentence_transformers.matryoshka_loss_recognition import ON_LAYERS
 from lossprism.losses.sentence_transformers.step_probe import StepProbe
 
 PREFIX = "prism_"

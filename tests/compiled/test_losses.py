@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lossprism import losses
-from lossprism.losses.kernels import ordered_pair_sums
+from lossprism.losses.kernels import ordered_hinge_and_logistic_sums
 from tests.unit.losses.test_transforms import FORMS, value_and_gradient
 
 PACKAGE = str(Path(losses.__file__).parent)
@@ -77,7 +77,7 @@ def chosen():
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", FORMS)
 def test_a_training_step_is_one_graph(name, monkeypatch):
-    monkeypatch.setattr(ordered_pair_sums, "HINGE_ROWS", 200)
+    monkeypatch.setattr(ordered_hinge_and_logistic_sums, "HINGE_ROWS", 200)
     for count in chosen()[name]:
         derived = name in WITH_KERNELS and count == MANY
         agrees_compiled(FORMS[name], count, "aot_eager" if derived else "eager")

@@ -2,7 +2,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BatchPage } from "../../explorer/web/kit/batch_page_state.js";
-import { PageEvents } from "../../explorer/web/kit/page_events_and_jobs.js";
+import { PageEvents } from "../../explorer/web/kit/page_topics_notices_and_jobs.js";
 import { group, h, hosted, show } from "../../explorer/web/kit/preact_view.js";
 import progress from "../../explorer/web/kit/progress.js";
 import { signal } from "../../explorer/web/kit/vendor/preact/signals.js";

@@ -193,7 +193,7 @@ def _starts_term(before: Element | None) -> bool:
 def _drawn(row: list[Element], size: float) -> Formula:
     from ziamath.zmath import Math
 
-    import lossprism.explorer.export.figure.formula_fallback_text  # noqa: F401  ziamath now knows its node
+    import lossprism.explorer.export.figure.formula_words_missing_from_font  # noqa: F401  ziamath now knows its node
 
     root = ElementTree.Element("math", {"display": "block"})
     ElementTree.SubElement(root, "mrow").extend(copy.deepcopy(row))

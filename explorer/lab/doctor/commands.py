@@ -26,7 +26,6 @@ from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
     write_kept,
     write_left_out,
 )
-from lossprism.explorer.lab.doctor.command_options import COUNT_OPTIONS, SETTING_OPTIONS
 from lossprism.explorer.lab.doctor.data_report import (
     data_answer,
     data_lines,
@@ -44,6 +43,10 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs
+from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import (
+    COUNT_OPTIONS,
+    SETTING_OPTIONS,
+)
 from lossprism.explorer.lab.doctor.hard_negative_mining import mine, write_mined
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.logs import run_report

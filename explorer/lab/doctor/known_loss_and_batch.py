@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lossprism.explorer.core.library_classes_without_loss import class_of_trainer
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
-from lossprism.explorer.core.related_library_classes import class_of_trainer
 from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
@@ -18,7 +18,7 @@ from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import is_number
+from lossprism.explorer.runtime.response_building_blocks import is_number
 from lossprism.losses import LOSSES
 from lossprism.losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
 from lossprism.losses.score_kinds import SCORE_KINDS

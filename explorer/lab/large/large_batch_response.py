@@ -16,7 +16,7 @@ from lossprism.explorer.runtime.array_serialization import packed
 from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.object_size import bytes_of
-from lossprism.explorer.runtime.response_types import Floats, Sparse
+from lossprism.explorer.runtime.response_building_blocks import Floats, Sparse
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.table_vectors_encoder import pictures_of
 

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.large.duplicate_negatives import DuplicateSearch
 from lossprism.explorer.lab.large.hinge import HingeTerms
 from lossprism.explorer.lab.large.logistic import MAX_SPREAD, LogisticTerms
 from lossprism.explorer.lab.large.separable_terms import SeparableTerms
-from lossprism.explorer.lab.large.streamed_matrix import Streamed
+from lossprism.explorer.lab.large.surveyed_term_matrix import Streamed
 from lossprism.explorer.lab.large.tile_strips import Tiles, tiles_of
 from lossprism.explorer.lab.large.tile_survey import Survey
 from lossprism.explorer.lab.large.window_blocks import Window
@@ -39,7 +39,7 @@ from lossprism.losses.kernels.cell_terms import (
     only_others_,
     share_of_others,
 )
-from lossprism.losses.kernels.ordered_pair_sums import hinge_terms, sum_of_gaps
+from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import hinge_terms, sum_of_gaps
 from lossprism.losses.spec import Parameter
 from lossprism.losses.term_forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
 

@@ -7,11 +7,11 @@ from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.lab.training.trainer_inputs import examples, pairs_in
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.resource_checks import check_disk, check_memory
-from lossprism.explorer.runtime.visitors import visitor
 
 
 def time_limit() -> float:

@@ -48,9 +48,9 @@ from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.array_serialization import load_array
 from lossprism.explorer.runtime.concurrent_files import age_of
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.encoders import check_download
 from lossprism.version import VERSION
 

@@ -49,11 +49,11 @@ from lossprism.explorer.lab.training.run_json_types import (
     Summary,
 )
 from lossprism.explorer.runtime.concurrent_files import atomic_write
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.local_path import is_inside
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitors import visitor
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,12 +27,12 @@ from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_json_types import Followed
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.current_visitor import has_key, own_key
 from lossprism.explorer.runtime.device import device
 from lossprism.explorer.runtime.json_encoding import MAX_INTEGER
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from lossprism.explorer.runtime.owner_consent import with_consent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitors import has_key, own_key
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.pairs import Pairs

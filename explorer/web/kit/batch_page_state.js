@@ -1,6 +1,6 @@
 // The state of a page that shows one batch: a pair pointed at in one picture is marked in all, and a
 // slow request is shown as busy.
-import { PageEvents } from "./page_events_and_jobs.js";
+import { PageEvents } from "./page_topics_notices_and_jobs.js";
 import { GONE, RETRY_MS } from "./request_scheduling.js";
 import { Store } from "./state_store.js";
 

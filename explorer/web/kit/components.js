@@ -229,7 +229,7 @@ export const Paste = ({ text }) =>
 /**
  * What went wrong, with a button for each remedy. `isShown()`: whether there is a result, which a refused change
  * leaves a true one.
- * @param {{ page: Pick<import("./page_events_and_jobs.js").PageEvents, "problem" | "notice" | "observe" | "remedies">, isShown: () => boolean }} properties
+ * @param {{ page: Pick<import("./page_topics_notices_and_jobs.js").PageEvents, "problem" | "notice" | "observe" | "remedies">, isShown: () => boolean }} properties
  */
 export function ProblemBox({ page, isShown }) {
   page.observe("problem");

@@ -98,7 +98,7 @@ export function FigureButtons({ button, kind, save }) {
 /**
  * A fold that saves the figure above it in a format of choice: `ask` returns the server's answer, undefined where there
  * is nothing to save.
- * @param {{ page: Pick<import("./page_events_and_jobs.js").PageEvents, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ * @param {{ page: Pick<import("./page_topics_notices_and_jobs.js").PageEvents, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
  */
 export const FigureFold = ({ page, ask }) =>
   h(

@@ -88,7 +88,7 @@ function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds" }, tak
 /**
  * `take` hears of the file once it is there, by the name that the server has for it.
  * `note` says meanwhile what comes. An earlier problem is shown again where nothing arrives.
- * @param {Pick<import("./page_events_and_jobs.js").PageEvents, "problem" | "warn" | "fail"> & { server: { hand_in(piece: object):
+ * @param {Pick<import("./page_topics_notices_and_jobs.js").PageEvents, "problem" | "warn" | "fail"> & { server: { hand_in(piece: object):
  *   Promise<{ error?: import("../wire").Problem, file?: string }> } }} page
  * @param {{ id: string, kinds: string, most: number, note: HTMLElement,
  *   take: (file: string, name: string) => void }} options

@@ -11,7 +11,7 @@ import { language, languages, say, speak } from "./words.js";
 
 /**
  * @param {HTMLElement} root
- * @param {import("./page_events_and_jobs.js").PageEvents} page
+ * @param {import("./page_topics_notices_and_jobs.js").PageEvents} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 export default function header(root, page, server) {
@@ -110,7 +110,7 @@ const skipLink = () =>
 
 /**
  * Copies the address of what is open; its words say for a moment that they did.
- * @type {(page: import("./page_events_and_jobs.js").PageEvents, linkOf: (scene: string) => string) => HTMLButtonElement}
+ * @type {(page: import("./page_topics_notices_and_jobs.js").PageEvents, linkOf: (scene: string) => string) => HTMLButtonElement}
  */
 function copyButton(page, linkOf) {
   const button = worded("button.lp-quiet", "ui.copy_link", {
@@ -139,7 +139,7 @@ function copyButton(page, linkOf) {
 
 /**
  * Removes what a hosted page keeps of this visitor, once they agree.
- * @param {import("./page_events_and_jobs.js").PageEvents} page
+ * @param {import("./page_topics_notices_and_jobs.js").PageEvents} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 const forgetButton = (page, server) =>

@@ -89,7 +89,7 @@ const modulesOf = (parts) => Promise.all(parts.map(({ module }) => import(`../${
 
 /**
  * Wait until a page has drawn its first picture, or said why there is none; not for long.
- * @param {import("./page_events_and_jobs.js").PageEvents} shared
+ * @param {import("./page_topics_notices_and_jobs.js").PageEvents} shared
  */
 function firstPicture(shared) {
   const drawn = new Promise((done) => {

@@ -3,7 +3,7 @@
 import { h, reword, worded } from "./dom.js";
 import { store, stored } from "./storage.js";
 
-/** @param {import("./page_events_and_jobs.js").PageEvents} page */
+/** @param {import("./page_topics_notices_and_jobs.js").PageEvents} page */
 export function presentationButton(page) {
   const { body } = document;
   const inside = () => body.classList.contains("lp-presenting");

@@ -6,7 +6,7 @@ import { say } from "./words.js";
 
 const SECOND = 1000; // ms
 
-/** @typedef {{ page: Pick<import("./page_events_and_jobs.js").PageEvents, "busy" | "progress" | "observe" | "cancel"> }} Properties */
+/** @typedef {{ page: Pick<import("./page_topics_notices_and_jobs.js").PageEvents, "busy" | "progress" | "observe" | "cancel"> }} Properties */
 
 /** @param {Properties} properties */
 export function Progress({ page }) {
@@ -40,6 +40,6 @@ const wordsOf = ({ what, values, done, total }) =>
 
 /**
  * @param {HTMLElement} root
- * @param {import("./page_events_and_jobs.js").PageEvents} page
+ * @param {import("./page_topics_notices_and_jobs.js").PageEvents} page
  */
 export default (root, page) => show(root, Progress, { page });

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from lossprism.explorer.core.library_classes_without_loss import RELATED_CLASSES
 from lossprism.explorer.core.loss_lookup import (
     close_losses,
     close_names,
@@ -13,7 +14,6 @@ from lossprism.explorer.core.loss_lookup import (
     losses_called,
     other_names,
 )
-from lossprism.explorer.core.related_library_classes import RELATED_CLASSES
 from lossprism.explorer.locale import LANGUAGES, say, title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.api.endpoints import compute_loss, list_losses

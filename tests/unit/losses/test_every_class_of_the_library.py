@@ -13,7 +13,7 @@ from sentence_transformers.sentence_transformer import losses as bi
 from torch import nn
 
 import lossprism.losses.sentence_transformers as adapter
-from lossprism.explorer.core.related_library_classes import RELATED_CLASSES
+from lossprism.explorer.core.library_classes_without_loss import RELATED_CLASSES
 from tests.tiny import save_bert, sentence
 from tests.unit.losses.test_sentence_transformers import (
     BATCH,

@@ -7,7 +7,7 @@ import torch
 
 from lossprism.losses import LOSSES
 from lossprism.losses.geometry import unit
-from lossprism.losses.ranking.ordered_pair_common import ordered_count
+from lossprism.losses.ranking.ordered_pair_symbols import ordered_count
 from tests.unit.losses.made import EMBEDDED, L, call, close, gradients, inputs_for
 
 # Losses that see scores only through s_j − s_i.

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from lossprism.explorer import notebook
-from lossprism.explorer.lab.doctor import command_options, dataset_reader
 from lossprism.explorer.lab.doctor import commands as doctor
+from lossprism.explorer.lab.doctor import dataset_reader, explain_and_doctor_arguments
 from lossprism.explorer.lab.training import commands as training
 from lossprism.explorer.lab.training import new_file_evaluation, pair_sources
 from lossprism.explorer.lab.training.run_control import Runs
@@ -93,7 +93,7 @@ def output_of(commands, *words):
 
 
 def of_doctor(capsys, *words):
-    chosen = output_of(command_options, "doctor", *words)
+    chosen = output_of(explain_and_doctor_arguments, "doctor", *words)
     doctor.doctor(chosen)
     return capsys.readouterr().out
 

@@ -42,7 +42,13 @@ from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
+from lossprism.explorer.runtime.response_building_blocks import (
+    Floats,
+    Json,
+    Setting,
+    Sparse,
+    as_answer,
+)
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources.encoders.table_vectors_encoder import is_own
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from lossprism.explorer.lab.doctor.dataset_reader import Table, read_given, read_table
 from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.validation import invalid_value, one_of
-from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.sources.textbook import EXAMPLES, load_example

@@ -36,12 +36,12 @@ from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import uploads, validation
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.downloads import Download, new_download
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_building_blocks import Json
 from lossprism.explorer.runtime.validation import finite, of_type, one_of, optional
-from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.web.page_requests import (
     Nothing,

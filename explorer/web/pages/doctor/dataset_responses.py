@@ -42,11 +42,11 @@ from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
 from lossprism.explorer.runtime import jobs, uploads
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Jobs, Report
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import as_answer
-from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.runtime.response_building_blocks import as_answer
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.sources.text_encodings import encoding_choices

@@ -2,7 +2,7 @@
 // be; a dataset or a run, and what is the matter with it.
 import { History } from "../../kit/browser_history.js";
 import { pageData } from "../../kit/page_data.js";
-import { PageEvents } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { withScenarioLinks } from "../../kit/redacted_scenario_links.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";

@@ -11,12 +11,12 @@ from typing import Literal
 from lossprism.explorer.core.batch import load_table
 from lossprism.explorer.core.scenario import Data, Rules, Scenario, SentScenario
 from lossprism.explorer.runtime.cache_folder import digest
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.limits import KEPT_BATCHES, TABLES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json, Sparse
+from lossprism.explorer.runtime.response_building_blocks import Json, Sparse
 from lossprism.explorer.runtime.validation import of_type, one_of
-from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.textbook import EXAMPLES

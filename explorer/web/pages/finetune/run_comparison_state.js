@@ -1,7 +1,7 @@
 // How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
 import { fileContent, tooLarge } from "../../kit/file_upload.js";
 import { pageData } from "../../kit/page_data.js";
-import { PageEvents } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { newestOf, Requests } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/words.js";
 import { meanAndSpread } from "./held_out_metrics.js";

@@ -4,7 +4,7 @@ import { History } from "../../kit/browser_history.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
-import { PageEvents } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";

@@ -45,10 +45,11 @@ from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.limits import LARGE_CORRECTIONS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_building_blocks import Json
 from lossprism.explorer.runtime.validation import (
     finite,
     invalid_value,
@@ -58,7 +59,6 @@ from lossprism.explorer.runtime.validation import (
     optional,
     read,
 )
-from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.sources.encoders.table_vectors_encoder import in_place_of

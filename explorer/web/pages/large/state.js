@@ -4,7 +4,7 @@ import { History } from "../../kit/browser_history.js";
 import { corrected } from "../../kit/label_corrections.js";
 import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
-import { PageEvents } from "../../kit/page_events_and_jobs.js";
+import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";

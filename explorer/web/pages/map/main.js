@@ -10,7 +10,7 @@ import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { colourOf, MAX_LINES, MapPicture } from "./picture.js";
+import { colourOf, MAX_LINES, MapPicture } from "./sentence_plot.js";
 import { EXPLORE_BATCH, LARGE_BATCH, runBatch } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
@@ -31,7 +31,7 @@ function Main({ page }) {
   page.observe("state", "map");
   const example = pageData.map.examples.includes(page.batch) ? say(`example.${page.batch}.title`) : "";
   useLayoutEffect(() => entitle([say("page.map"), example].filter(Boolean).join(" · ")));
-  const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
+  const chart = useRef(/** @type {import("./sentence_plot.js").Chart | null} */ (null));
   const { map } = page;
   const height = Math.max(340, Math.min(MAP_HEIGHT_PX, innerHeight - AROUND_PX));
   return h(
@@ -75,7 +75,7 @@ function Main({ page }) {
 /**
  * The map as a file: its lines and points, without what answers a hand alone.
  * @param {MapPage} page
- * @param {import("./picture.js").Chart | null} chart
+ * @param {import("./sentence_plot.js").Chart | null} chart
  * @param {import("../../kit/figure_export_options.js").Look} look
  */
 function figureFile(page, chart, look) {

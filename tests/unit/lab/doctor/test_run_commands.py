@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from lossprism.explorer.lab.doctor.command_options import add_to
 from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run
 from lossprism.explorer.locale import say
 from tests.sentences import pattern_of

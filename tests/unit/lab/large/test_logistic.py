@@ -20,7 +20,7 @@ from lossprism.explorer.lab.large.grid_interpolation import (
 )
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.logistic import LogisticTerms
-from lossprism.explorer.lab.large.streamed_matrix import StreamedMatrix
+from lossprism.explorer.lab.large.surveyed_term_matrix import StreamedMatrix
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from lossprism.explorer.runtime.problem import Problem

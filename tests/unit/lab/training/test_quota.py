@@ -13,9 +13,9 @@ from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.lab.training.training_run import train
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitors import as_visitor
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(encoder=SCRATCH, dimension=8, steps=5, batch_size=8, evaluations=1)

@@ -7,7 +7,11 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
-from lossprism.losses.kernels import log1p_ordered_sum_exp, ordered_log_sum, ordered_pair_sums
+from lossprism.losses.kernels import (
+    log1p_ordered_sum_exp,
+    ordered_hinge_and_logistic_sums,
+    ordered_log_sum,
+)
 from lossprism.losses.kernels.ordered_log_sum import distinct_levels, levels_in_order, sort_keys
 from tests.unit.losses.made import case, saved_bytes
 
@@ -41,11 +45,11 @@ IN_LOGARITHM = {
     },
 }
 BY_PAIR = {
-    "logistic in tiles": {(ordered_pair_sums, "LOGISTIC_ROWS"): 1},
+    "logistic in tiles": {(ordered_hinge_and_logistic_sums, "LOGISTIC_ROWS"): 1},
     "hinge in a tree, logistic in small tiles": {
-        (ordered_pair_sums, "LOGISTIC_ROWS"): 1,
-        (ordered_pair_sums, "HINGE_ROWS"): 1,
-        (ordered_pair_sums, "TILE_TERMS"): 333,
+        (ordered_hinge_and_logistic_sums, "LOGISTIC_ROWS"): 1,
+        (ordered_hinge_and_logistic_sums, "HINGE_ROWS"): 1,
+        (ordered_hinge_and_logistic_sums, "TILE_TERMS"): 333,
     },
 }
 
@@ -266,7 +270,7 @@ def test_a_scale_may_be_learned(name, path):
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
 def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
-    monkeypatch.setattr(ordered_pair_sums, "LARGEST_ROWS", 0)
+    monkeypatch.setattr(ordered_hinge_and_logistic_sums, "LARGEST_ROWS", 0)
     for count in SIZES[:-1]:  # the path is the same for all
         labels = labels_of(kind, count).double()
         scores = (scores_of(count, seed=count) * steps).round() / steps

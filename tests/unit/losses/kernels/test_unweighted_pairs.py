@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES
-from lossprism.losses.kernels import ordered_pair_sums
+from lossprism.losses.kernels import ordered_hinge_and_logistic_sums
 
 CONVENTIONS = [
     (spec.name, one.name)
@@ -49,7 +49,7 @@ def test_a_fast_form_stands_beside_every_convention(loss, convention):
 @pytest.mark.parametrize("tree_above", [0, 10**6])
 @pytest.mark.parametrize(("loss", "convention"), CONVENTIONS)
 def test_it_agrees_with_the_definition(loss, convention, tree_above, monkeypatch):
-    monkeypatch.setattr(ordered_pair_sums, "HINGE_ROWS", tree_above)
+    monkeypatch.setattr(ordered_hinge_and_logistic_sums, "HINGE_ROWS", tree_above)
     spec, wrong = LOSSES[loss].under(convention), []
     for kind in KINDS:
         for count in (1, 2, 3, 17, 130):
