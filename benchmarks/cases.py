@@ -36,7 +36,6 @@ from benchmarks.inputs import (
     vectors,
 )
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.contrastive.info_nce_options import DIRECTIONS
 from lossprism.losses.contrastive.lifted import lifted_unit, lifted_unit_definition
 from lossprism.losses.contrastive.mined_triplet_library_variants import (
@@ -44,6 +43,7 @@ from lossprism.losses.contrastive.mined_triplet_library_variants import (
     triplet_over_violating_definition,
 )
 from lossprism.losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.ranking.circle_self_paced import (
     circle_per_anchor,
     circle_per_anchor_definition,

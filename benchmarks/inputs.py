@@ -78,7 +78,7 @@ def prototyped(number: int, count: int = 512) -> tuple[Tensor, ...]:
 
 
 class Drawn:
-    """A batch of `count` rows at random, by the names of `losses.batch_inputs.READABLE`."""
+    """A batch of `count` rows at random, by the names of `losses.loss_input_table.READABLE`."""
 
     def __init__(self, count: int) -> None:
         self.count = count

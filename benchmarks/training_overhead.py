@@ -43,10 +43,10 @@ from benchmarks.report import Row
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training import training_run as sessions
 from lossprism.explorer.lab.training.held_out_metrics import keeps_random_state, live_sample
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.starting_model import starting_model
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.losses.sentence_transformers import PrismCallback
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from lossprism.losses.batch_inputs import READABLE
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.spec import LossSpec
 from lossprism.losses.symbols import Parameter
 

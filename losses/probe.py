@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.labels import UNIT, label_rules
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
 from lossprism.losses.sentence_transformers.batch_measurements import Measured
 from lossprism.losses.sentence_transformers.loss_recorder import (

@@ -13,7 +13,9 @@ from typing import Any
 
 from torch import Tensor
 
-from lossprism.losses.batch_inputs import (
+from lossprism.losses.definition_input_checks import with_checked_inputs
+from lossprism.losses.library_peers import Peer
+from lossprism.losses.loss_input_table import (
     LISTS,
     POSITIVES,
     READABLE,
@@ -21,8 +23,6 @@ from lossprism.losses.batch_inputs import (
     TEACHER_VECTORS,
     Readable,
 )
-from lossprism.losses.definition_input_checks import with_checked_inputs
-from lossprism.losses.library_peers import Peer
 from lossprism.losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.symbols import Parameter, ParameterValue, Symbol

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.specialised_definitions import definition_at
-from lossprism.explorer.export.standalone_source import written_out
+from lossprism.explorer.export.source_with_dependencies import written_out
 from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem

@@ -16,10 +16,10 @@ from pathlib import Path
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.measured_trainings import FILE
 from lossprism.explorer.lab.claims.training_claims import TRAININGS, ended, judged
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import all_runs
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.lab.training.training_run import train
 
 DIGITS = 6

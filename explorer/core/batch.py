@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.label_requirements import label_off_scale
-from lossprism.explorer.core.scenario import Data, Rules
-from lossprism.explorer.core.scenario_encoders import (
+from lossprism.explorer.core.models_of_scenario import (
     Models,
     find_models,
     has_words,
@@ -20,6 +19,7 @@ from lossprism.explorer.core.scenario_encoders import (
     vectors_of,
     with_second_models,
 )
+from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime.device import device, precision
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
@@ -31,9 +31,9 @@ from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.guide_vectors_in_base64 import guide_vectors_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import cosine, with_even_width
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
 from lossprism.losses.unjudged_labels import judged_in
 
@@ -145,7 +145,7 @@ class Batch:
         return torch.tensor(owners, dtype=torch.int64, device=self.labels.device)
 
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
-        """Return the input of a loss under this name (`losses.batch_inputs.READABLE`).
+        """Return the input of a loss under this name (`losses.loss_input_table.READABLE`).
 
         `vectors` and `scores` are the ones to differentiate. Returns None if the batch lacks the
         input and the loss can do without.
@@ -268,7 +268,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """Methods that build the tensors named in `losses.batch_inputs.READABLE`."""
+    """Methods that build the tensors named in `losses.loss_input_table.READABLE`."""
 
     batch: Batch
     known_vectors: Tensor | None

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lossprism.explorer.core.batch import Batch, source_pairs
+from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.textbook import EXAMPLES
 

@@ -15,7 +15,7 @@ from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
 from lossprism.explorer.core.modality_gap import modality_gap
-from lossprism.explorer.core.scenario_encoders import encoder_of, has_words
+from lossprism.explorer.core.models_of_scenario import encoder_of, has_words
 from lossprism.explorer.locale import Word, parameter_word, title_word, titles_in, word
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.number_format import display_number, whole_percent

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch, load_table
 from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.models_of_scenario import encoder_of, has_words
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.core.scenario_encoders import encoder_of, has_words
 from lossprism.explorer.export.figure.text_layout import clipped
 from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent

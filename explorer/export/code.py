@@ -28,12 +28,11 @@ from lossprism.explorer.export.sentence_transformers_loss_for_exploration import
     number,
     stated,
 )
-from lossprism.explorer.export.standalone_source import written_out
+from lossprism.explorer.export.source_with_dependencies import written_out
 from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import Rows, literal_rows, step_program
 from lossprism.explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_spec import (
     helpers_of,
     identifier_of,
@@ -41,7 +40,8 @@ from lossprism.losses.combined.combined_loss_spec import (
     source_of,
 )
 from lossprism.losses.combined.vector_queue import STORED_INPUTS, current_rows
-from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
+from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 MAX_LOSS_CHANGE = 1e-11

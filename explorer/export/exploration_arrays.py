@@ -25,8 +25,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_building_blocks import Setting, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_spec import part_values
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.symbols import ParameterValue
 
 

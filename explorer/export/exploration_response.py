@@ -11,9 +11,9 @@ from lossprism.explorer.core.duplicate_texts_and_example_faults import (
     same_texts,
 )
 from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved
-from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.export.exploration_array_types import BatchData, LeverStop, Picture
 from lossprism.explorer.export.exploration_arrays import describe_batch, lever_stop, picture
 from lossprism.explorer.runtime.limits import KEPT_BATCHES

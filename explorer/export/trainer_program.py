@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.core.scenario_encoders import encoder_of, has_words
+from lossprism.explorer.core.models_of_scenario import encoder_of, has_words
 from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
     inside_prefixes,
     is_ours,
@@ -21,7 +21,7 @@ from lossprism.explorer.export.sentence_transformers_loss_for_exploration import
 from lossprism.explorer.export.template import render
 from lossprism.explorer.sources.encoders import is_trainable
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
-from lossprism.losses.sentence_transformers.trainer_loss_classes import trains_as_one
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one
 
 LINE_LETTERS = 96
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from lossprism.explorer.core.batch import batch_of
 from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.models_of_scenario import Models, scores_of, vectors_of
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.core.scenario_encoders import Models, scores_of, vectors_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import drawn_batches, random_batch

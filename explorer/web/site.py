@@ -20,9 +20,9 @@ from fastapi.routing import APIRoute
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import loss_called
+from lossprism.explorer.core.models_of_scenario import vectors_of
 from lossprism.explorer.core.own_loss import add_own_loss, set_page_host
 from lossprism.explorer.core.scenario import OPENING, Scenario
-from lossprism.explorer.core.scenario_encoders import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads

@@ -18,7 +18,6 @@ from typing import Any
 
 from torch import Tensor
 
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_names import RECIPES, SHARES, Recipe, Summand, name_of
 from lossprism.losses.combined.vector_prefixes import prefix
 from lossprism.losses.combined.vector_queue import (
@@ -33,6 +32,7 @@ from lossprism.losses.combined.vector_queue import (
 )
 from lossprism.losses.composed_definitions import definitions_of
 from lossprism.losses.geometry import cosine
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.minimum import Bound
 from lossprism.losses.query_groups import at
 from lossprism.losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol

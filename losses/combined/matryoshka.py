@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import cosine, unit
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.registry import LOSSES
 from lossprism.losses.spec import LossSpec
 

@@ -51,7 +51,7 @@ from lossprism.losses.sentence_transformers.candidate_lists import whole_lists
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack, move_only
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
-from lossprism.losses.sentence_transformers.trainer_loss_classes import (
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     EXPORTED,
     TRAINING_LOSSES,
     training_loss,

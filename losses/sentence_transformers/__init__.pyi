@@ -61,11 +61,11 @@ from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTra
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors as with_vectors
 from lossprism.losses.sentence_transformers.token_and_layer_level_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.trainer_batch import Examples as Examples
-from lossprism.losses.sentence_transformers.trainer_loss_classes import EXPORTED as EXPORTED
-from lossprism.losses.sentence_transformers.trainer_loss_classes import (
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import EXPORTED as EXPORTED
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     TRAINING_LOSSES as TRAINING_LOSSES,
 )
-from lossprism.losses.sentence_transformers.trainer_loss_classes import (
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     training_loss as training_loss,
 )
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss as TrainingLoss

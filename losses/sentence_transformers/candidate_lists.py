@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.query_groups import lists_of
 from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.spec import LossSpec

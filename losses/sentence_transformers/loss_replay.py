@@ -30,7 +30,7 @@ from lossprism.losses.sentence_transformers.metrics_from_definition import (
     value_with_terms,
 )
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
-from lossprism.losses.sentence_transformers.trainer_loss_classes import (
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     TRAINING_LOSSES,
     training_loss,
 )

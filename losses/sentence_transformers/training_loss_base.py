@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lossprism.losses import LOSSES, LossSpec, input_checks
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.gather import for_mean, gather_rows, processes
 from lossprism.losses.labels import UNIT, LabelRules
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.module_bases import Settled, default_settings
 from lossprism.losses.sentence_transformers.batch_label_rules import BatchRules
 from lossprism.losses.sentence_transformers.candidate_lists import (

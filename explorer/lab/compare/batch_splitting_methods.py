@@ -18,7 +18,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.lab.compare.batch_parts import BatchParts
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.batch_inputs import READABLE
+from lossprism.losses.loss_input_table import READABLE
 
 Way = Literal["micro", "cached", "devices", "gathered", "queue", "copies"]
 WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "copies")

@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_building_blocks import is_number
 from lossprism.explorer.runtime.validation import quoted
 from lossprism.losses import LossSpec
-from lossprism.losses.batch_inputs import READABLE
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.spec import ParameterValue
 
 # Gradients whose difference is less than this power of the rounding of a number are equal.
@@ -89,7 +89,7 @@ class Outcome:
     """Result of a side: its figures and gradients, or the problem that prevented them.
 
     `spec` is None where there is no such loss. `parameters` are those in force, `reads` the inputs
-    of `losses.batch_inputs.READABLE` that the loss received. `pair_gradient` [N] is the gradient
+    (`losses.loss_input_table.READABLE`) that the loss got. `pair_gradient` [N] is the gradient
     that Explore draws: ∂L/∂s of a loss on pair scores, else the projection of the gradient by the
     sentence vectors (`is_projected`). `score_gradient` [N] is ∂L/∂s wherever the loss has one, NaN
     for a pair that it does not compare. `vector_gradient` [S, D] is by the distinct sentence

@@ -32,8 +32,8 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import quoted
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import dot
+from lossprism.losses.loss_input_table import READABLE
 
 Precision = Literal["float64", "float32"]
 Status = Literal["equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.duplicate_collisions import log_choose
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,
@@ -26,6 +25,7 @@ from lossprism.explorer.lab.doctor.pair_dataset_checks import (
 )
 from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
 from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.sources.cells import shortened
 

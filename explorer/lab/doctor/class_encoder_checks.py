@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.data_report import row_line
 from lossprism.explorer.lab.doctor.encoder_checks import (
     MAX_SHOWN_PAIRS,
@@ -16,6 +15,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     full_name,
     sampled_places,
 )
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent

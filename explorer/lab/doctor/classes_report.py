@@ -9,10 +9,10 @@ from lossprism.explorer.lab.doctor.class_encoder_checks import (
     EncodedClassTexts,
     encoded_classes,
 )
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.data_report import LeftOut, row_line
 from lossprism.explorer.lab.doctor.finding import FoundFault
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.response_building_blocks import Whole, as_answer
 from lossprism.explorer.sources.reading_notes import reading_notes

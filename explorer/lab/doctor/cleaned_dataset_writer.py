@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned, Profile
-from lossprism.explorer.lab.large.large_file_reader import FilePairs
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
+from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TEACHER, is_name
 from lossprism.explorer.sources.pairs_from_tables import TYPED_COLUMNS

@@ -19,7 +19,6 @@ from lossprism.explorer.lab.doctor.class_encoder_checks import (
     encode_class_table,
     seen_classes_lines,
 )
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
     left_out_path,
@@ -65,6 +64,7 @@ from lossprism.explorer.lab.doctor.pasted_input import (
 )
 from lossprism.explorer.lab.doctor.similarity_gap_findings import Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.lab.saved_training_batches import files_in, open_saved_batches
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report

@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lossprism.explorer.lab.doctor.class_table import ClassTable, pairs_or_classes, read_classes
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile, profiled
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_file_reader import read_similarities
 from lossprism.explorer.lab.doctor.similarity_gap_findings import Similarities
-from lossprism.explorer.lab.large.large_file_reader import FilePairs, read_pairs
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import (
+    ClassTable,
+    pairs_or_classes,
+    read_classes,
+)
+from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs, read_pairs
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.sources.encoders import EMBEDDED

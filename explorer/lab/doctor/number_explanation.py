@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import (
 from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.metric_chance_levels import Chance, chances_at
 from lossprism.explorer.lab.doctor.minimum_without_labels import falls_below_zero
-from lossprism.explorer.lab.doctor.number_findings import (
+from lossprism.explorer.lab.doctor.number_candidates import (
     Finding,
     findings_of,
     minimum_with_duplicates,

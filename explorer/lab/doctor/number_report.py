@@ -12,8 +12,8 @@ from lossprism.explorer.lab.doctor.losses_without_definition import (
     loss_without_definition,
 )
 from lossprism.explorer.lab.doctor.minimum_without_labels import ends_of_labels
+from lossprism.explorer.lab.doctor.number_candidates import Finding
 from lossprism.explorer.lab.doctor.number_explanation import Explanation
-from lossprism.explorer.lab.doctor.number_findings import Finding
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.number_position import Position
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening

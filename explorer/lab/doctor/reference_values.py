@@ -19,7 +19,7 @@ from lossprism.explorer.lab.doctor.batches_from_counts import (
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, Parameter
-from lossprism.losses.batch_inputs import READABLE
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.minimum import Bound
 from lossprism.losses.score_kinds import SCORE_KINDS
 from lossprism.losses.spec import ParameterValue

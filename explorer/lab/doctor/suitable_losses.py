@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import alone
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.loss_suitability_reasons import (
     AGAINST,
     FOR,
@@ -18,6 +17,7 @@ from lossprism.explorer.lab.doctor.loss_suitability_reasons import (
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.response_building_blocks import Whole
 from lossprism.losses import LOSSES

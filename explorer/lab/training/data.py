@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lossprism.explorer.core.batch import load_pairs
+from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.lab.training.data_augmentation import augmented
 from lossprism.explorer.lab.training.pair_sources import (
     DRAW_SEED,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lossprism.explorer.lab.doctor.class_table import pairs_or_classes, read_classes
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import pairs_or_classes, read_classes
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.lab.training.trainer_inputs import Taught
 from lossprism.explorer.runtime.problem import Problem

@@ -19,6 +19,7 @@ import numpy as np
 
 from lossprism.explorer.core.own_loss import check_consent
 from lossprism.explorer.lab.training import data, quota, starting_model, teacher_scores
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.queue_wait import seconds_before
 from lossprism.explorer.lab.training.run_file_reader import ENDED, LIVE
@@ -42,7 +43,6 @@ from lossprism.explorer.lab.training.run_json_types import (
     StepRecord,
 )
 from lossprism.explorer.lab.training.run_status import died, loading, progress, recorded_plan
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.lab.training.trainer_inputs import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from lossprism.explorer.core.scenario_encoders import about_model
+from lossprism.explorer.core.models_of_scenario import about_model
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
 from lossprism.explorer.runtime.problem import Problem

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from lossprism.explorer.core.scenario_encoders import about_model
+from lossprism.explorer.core.models_of_scenario import about_model
 from lossprism.explorer.lab.training import quota
 from lossprism.explorer.lab.training.data import Pair, material_of
 from lossprism.explorer.lab.training.held_out_metrics import live_sample

@@ -23,6 +23,7 @@ from lossprism.explorer.lab.training.held_out_metrics import (
     keeps_random_state,
     live_sample,
 )
+from lossprism.explorer.lab.training.loss_refusal_reasons import no_epoch
 from lossprism.explorer.lab.training.metric_uncertainty import repeats
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.probe_batch import explored
@@ -45,7 +46,6 @@ from lossprism.explorer.lab.training.run_json_types import (
     Summary,
 )
 from lossprism.explorer.lab.training.run_remarks import gained
-from lossprism.explorer.lab.training.trainable_losses import no_epoch
 from lossprism.explorer.lab.training.trainer_callback import Recorder, load_own_weights
 from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for
 from lossprism.explorer.lab.training.training_failures import (

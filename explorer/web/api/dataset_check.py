@@ -3,7 +3,6 @@
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import encode_class_table
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
 from lossprism.explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
 from lossprism.explorer.lab.doctor.dataset_reader import (
@@ -25,6 +24,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, 
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import TRAINED_PAIRS

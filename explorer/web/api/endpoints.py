@@ -12,9 +12,9 @@ from typing import Any, Literal, cast
 
 from lossprism.explorer.core.batch import Batch, batch_of_scores, load_pairs
 from lossprism.explorer.core.explore import SMALL_PAIRS, Exploration, explore, seconds_for
+from lossprism.explorer.core.models_of_scenario import find_models, with_second_models
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import FACETS, Data, Scenario
-from lossprism.explorer.core.scenario_encoders import find_models, with_second_models
 from lossprism.explorer.export.exploration_arrays import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
 from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG

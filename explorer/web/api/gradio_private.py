@@ -21,7 +21,7 @@ from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import LRUCache, error_payload
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import UNSENT_BYTES, json_bytes
+from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES, json_bytes
 from lossprism.version import VERSION
 
 __all__ = [

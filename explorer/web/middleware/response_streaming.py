@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.response_memory import UNSENT_BYTES
+from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
 from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 

@@ -48,7 +48,7 @@ def shelf(tmp_path_factory):
 # A machine that has other things to do may take longer than a user would wait for the hub.
 PATIENT = """
 import json, os, sys, traceback
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime import limits

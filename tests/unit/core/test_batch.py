@@ -15,8 +15,8 @@ from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs, corrected
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.geometry import cosine
+from lossprism.losses.loss_input_table import READABLE
 from tests.added_encoder import MadeEncoder, added
 from tests.scenes import data_for
 from tests.sentences import raises_problem

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.exploration_arrays import describe_batch
-from lossprism.explorer.lab.large.large_file_reader import read_pairs
+from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.sources import pairs_from_tables

@@ -19,7 +19,7 @@ from lossprism.losses import LOSSES
 HOME = Path(explorer.__file__).parent
 READERS = {
     "core/function_source.py": "getsourcelines",
-    "export/standalone_source.py": "getsource(module)",
+    "export/source_with_dependencies.py": "getsource(module)",
 }
 
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.composed_definitions import chosen_definition
+from lossprism.losses.loss_input_table import READABLE
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
 PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5

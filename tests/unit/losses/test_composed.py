@@ -14,7 +14,6 @@ from lossprism.explorer.lab.training.parameter_trial_plans import offers
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, matryoshka
-from lossprism.losses.batch_inputs import READABLE
 from lossprism.losses.combined.combined_loss_names import (
     MAX_NAME_LETTERS,
     RECIPES,
@@ -24,6 +23,7 @@ from lossprism.losses.combined.combined_loss_names import (
 )
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.combined.vector_prefixes import length_of, prefix
+from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss
 from tests.scenes import data_for

@@ -10,7 +10,10 @@ from torch import nn
 
 from lossprism.losses import LOSSES
 from lossprism.losses.modules import MODULES, CosentLoss, PrototypeLoss, loss_module
-from lossprism.losses.sentence_transformers.trainer_loss_classes import EXPORTED, TRAINING_LOSSES
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
+    EXPORTED,
+    TRAINING_LOSSES,
+)
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES
-from lossprism.losses.batch_inputs import READABLE
+from lossprism.losses.loss_input_table import READABLE
 from tests.unit.losses.made import (
     EVERY,
     call,

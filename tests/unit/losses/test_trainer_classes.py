@@ -14,7 +14,7 @@ import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers.loss_recorder import TrainerCall
 from lossprism.losses.sentence_transformers.loss_replay import measured
-from lossprism.losses.sentence_transformers.trainer_loss_classes import (
+from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     EXPORTED,
     NEAR_NAMES,
     library_convention,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from huggingface_hub import constants
 
-from lossprism.explorer.core.scenario_encoders import vectors_of
+from lossprism.explorer.core.models_of_scenario import vectors_of
 from lossprism.explorer.runtime import jobs, limits
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.device import device

@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from lossprism.explorer.lab.large.large_file_reader import read_pairs
+from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs_from_tables import Table, read_table
 from lossprism.explorer.sources.reading_notes import reading_notes

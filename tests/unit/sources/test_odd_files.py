@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from lossprism.explorer.lab.large import large_file_reader as large
+from lossprism.explorer.lab.large import large_pair_table_reader as large
 from lossprism.explorer.lab.training import pair_sources
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.locale import LANGUAGES, say

@@ -8,8 +8,8 @@ import pytest
 
 from lossprism.explorer.lab.doctor.dataset_reader import content_of, read_table
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
-from lossprism.explorer.lab.large import large_file_reader
-from lossprism.explorer.lab.large.large_file_reader import read_pairs
+from lossprism.explorer.lab.large import large_pair_table_reader
+from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import parquet
 from lossprism.losses import LOSSES
@@ -54,7 +54,7 @@ def test_it_is_read_as_its_bytes_are(file):
 
 
 def test_rows_beyond_those_that_fit_into_memory_are_looked_at(file, monkeypatch):
-    monkeypatch.setattr(large_file_reader, "LARGE_PAIRS", 50)
+    monkeypatch.setattr(large_pair_table_reader, "LARGE_PAIRS", 50)
     assert read_pairs(file.read_bytes(), file.name, None, None, report).limited
     read = read_table(*content_of(file), report)
     assert len(read.profile) == ROWS - 1

@@ -7,10 +7,10 @@ from torch import Tensor
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import Exploration, explore, seconds_for
 from lossprism.explorer.core.modality_gap import modality_gap
+from lossprism.explorer.core.models_of_scenario import encoder_of
 from lossprism.explorer.core.ranks_and_term_weights import Places
 from lossprism.explorer.core.remarks import short
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.core.scenario_encoders import encoder_of
 from lossprism.explorer.export.exploration_array_types import BatchData, Looked
 from lossprism.explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
 from lossprism.explorer.export.figure.figure_files import chart_text

@@ -4,7 +4,6 @@ import functools
 from pathlib import Path
 
 from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import (
     cleaned_extension,
     write_kept,
@@ -34,6 +33,7 @@ from lossprism.explorer.lab.doctor.hard_negative_mining import (
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import uploads, validation
 from lossprism.explorer.runtime.current_visitor import visitor

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.classes_report import (
     NAMED_CLASSES,
     CountedClass,
@@ -41,6 +40,7 @@ from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.runtime import jobs, uploads
 from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Jobs, Report

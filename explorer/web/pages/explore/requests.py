@@ -11,10 +11,10 @@ from lossprism.explorer.core import own_loss
 from lossprism.explorer.core.batch import load_table, make_batch, source_pairs
 from lossprism.explorer.core.explore import Exploration, explore, seconds_for
 from lossprism.explorer.core.label_disagreement import contradictions
+from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.remarks import Statistics, statistics
 from lossprism.explorer.core.resolved_scenario import registered, resolve
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.export.code import KINDS, Code, packed
 from lossprism.explorer.export.csv import (
     corrected_csv,

@@ -3,7 +3,7 @@
 import { Select } from "../../kit/components.js";
 import { FigureButtons } from "../../kit/figure_export_options.js";
 import { saveAnswer } from "../../kit/file_downloads.js";
-import { parameterValue } from "../../kit/loss_convention.js";
+import { parameterValue } from "../../kit/loss_form_and_parameter_values.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trial_sentences.js";

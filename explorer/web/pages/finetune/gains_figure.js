@@ -6,7 +6,7 @@ import { h, hosted } from "../../kit/preact_view.js";
 import { panelOf, s } from "../../kit/svg_drawing.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { METRIC_DECIMALS } from "./held_out_metrics.js";
+import { METRIC_DECIMALS } from "./metric_names_and_format.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /**

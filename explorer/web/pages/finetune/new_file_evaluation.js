@@ -5,7 +5,7 @@ import { FilePicker } from "../../kit/file_upload.js";
 import { h } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
 import { say } from "../../kit/words.js";
-import { Button, Note, ProblemLine } from "./plan_fields.js";
+import { Button, Note, ProblemLine } from "./form_components.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 

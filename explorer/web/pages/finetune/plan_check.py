@@ -14,12 +14,12 @@ from lossprism.explorer.lab.training import (
     starting_model,
     teacher_scores,
 )
+from lossprism.explorer.lab.training.loss_refusal_reasons import losses_for, refusal
 from lossprism.explorer.lab.training.parameter_trial_plans import Offer, duplicate_rule, offers
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_json_types import RowForm
-from lossprism.explorer.lab.training.trainable_losses import losses_for, refusal
 from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.limits import CORPORA, QUOTED_LETTERS

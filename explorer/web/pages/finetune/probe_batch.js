@@ -10,7 +10,7 @@ import { isDark } from "../../kit/theme.js";
 import { pictureView } from "../../kit/trace_step_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { language, say } from "../../kit/words.js";
-import { Button, Note } from "./plan_fields.js";
+import { Button, Note } from "./form_components.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../kit/types").Span} Span */

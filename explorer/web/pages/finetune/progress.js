@@ -2,7 +2,7 @@
 import { group, h } from "../../kit/preact_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Button } from "./plan_fields.js";
+import { Button } from "./form_components.js";
 import { durationWords } from "./time_estimate.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */

@@ -4,7 +4,7 @@ import { pageData } from "../../kit/page_data.js";
 import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { newestOf, Requests } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/words.js";
-import { meanAndSpread } from "./held_out_metrics.js";
+import { meanAndSpread } from "./metric_names_and_format.js";
 
 /** @typedef {import("../../wire").Compared} Compared */
 /** @typedef {import("./plan_data_files.js").ReadFile} ReadFile */

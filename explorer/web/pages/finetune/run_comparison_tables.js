@@ -5,10 +5,10 @@ import { isZeroInterval, show as number, signedEnds } from "../../kit/number_for
 import { group, h, show } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
+import { Note } from "./form_components.js";
 import { GainsFigure } from "./gains_figure.js";
-import { HELD_OUT_METRICS, meanAndSpread } from "./held_out_metrics.js";
+import { HELD_OUT_METRICS, meanAndSpread } from "./metric_names_and_format.js";
 import { UnseenPairs } from "./new_file_evaluation.js";
-import { Note } from "./plan_fields.js";
 import { SourceExperiment } from "./published_experiment.js";
 import { RunsTable } from "./runs_table.js";
 

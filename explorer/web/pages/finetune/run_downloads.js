@@ -4,7 +4,7 @@ import { download, saveAnswer } from "../../kit/file_downloads.js";
 import { h, show } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { Button, Note } from "./plan_fields.js";
+import { Button, Note } from "./form_components.js";
 import { dataOf, encoderOf, wholeLossOf } from "./plan_names.js";
 
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */

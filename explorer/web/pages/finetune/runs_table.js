@@ -4,8 +4,8 @@ import { fixed } from "../../kit/number_format.js";
 import { h } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { leadingMetric, METRIC_DECIMALS } from "./held_out_metrics.js";
-import { Button, Note } from "./plan_fields.js";
+import { Button, Note } from "./form_components.js";
+import { leadingMetric, METRIC_DECIMALS } from "./metric_names_and_format.js";
 import { encoderNamed, lossOf, settingsOf } from "./plan_names.js";
 import { queueWords } from "./progress.js";
 

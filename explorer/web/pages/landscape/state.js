@@ -2,7 +2,7 @@
 // The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
 import { nearest } from "../../kit/axis_range.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
-import { formOf, parametersIn } from "../../kit/loss_convention.js";
+import { formOf, parametersIn } from "../../kit/loss_form_and_parameter_values.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";

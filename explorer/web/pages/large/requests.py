@@ -12,8 +12,8 @@ import numpy as np
 from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
 from lossprism.explorer.core.label_requirements import labels_needed
 from lossprism.explorer.core.loss_lookup import as_registered
+from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.scenario import TWINS, Data, Scenario
-from lossprism.explorer.core.scenario_encoders import has_words
 from lossprism.explorer.lab.large.batch import (
     LargeBatch,
     LossInput,
@@ -39,7 +39,7 @@ from lossprism.explorer.lab.large.large_batch_session import (
     open_batch,
     pair_limit,
 )
-from lossprism.explorer.lab.large.large_file_reader import FilePairs, read_pairs
+from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs, read_pairs
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
 from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.lab.large.window_blocks import Window

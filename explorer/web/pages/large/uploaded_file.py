@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lossprism.explorer.lab.large.large_file_reader import FilePairs
+from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_building_blocks import Json, Sparse, as_answer

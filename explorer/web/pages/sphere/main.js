@@ -8,9 +8,9 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { FigureExport } from "./figure_export.js";
-import { LossPanel } from "./loss_panel.js";
 import { Curves } from "./metric_curves.js";
 import { Playback } from "./playback_controls.js";
+import { LossPanel } from "./points_and_cosines_panel.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 

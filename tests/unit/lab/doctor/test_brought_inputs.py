@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.runtime.problem import Problem
 
 DATA = Path(__file__).parents[3] / "data" / "brought_inputs.json"

@@ -10,7 +10,6 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.doctor.class_dataset_checks import alone, examine_classes
-from lossprism.explorer.lab.doctor.class_table import ClassTable, names_classes, read_classes
 from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
@@ -20,6 +19,11 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     paired,
 )
 from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import (
+    ClassTable,
+    names_classes,
+    read_classes,
+)
 from lossprism.explorer.lab.training.trainer_inputs import classes_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem

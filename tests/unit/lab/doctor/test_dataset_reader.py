@@ -10,7 +10,6 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept, write_left_out
 from lossprism.explorer.lab.doctor.dataset_reader import (
     content_of,
@@ -26,6 +25,7 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import INFERENCE_KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES

@@ -14,8 +14,8 @@ from lossprism.explorer.core.batch import Batch, batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
 from lossprism.explorer.core.specialised_definitions import accepted
 from lossprism.explorer.lab.doctor import dataset_reader
-from lossprism.explorer.lab.doctor.class_table import ClassTable
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import pairs_from_tables

@@ -24,7 +24,7 @@ from lossprism.explorer.lab.large.large_batch_downloads import (
 )
 from lossprism.explorer.lab.large.large_batch_remarks import judged
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
-from lossprism.explorer.lab.large.large_file_reader import read_pairs
+from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.lab.large.map_and_histogram_figures import (
     FACETS,
     histogram_figure,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.lab.doctor.class_table import read_classes
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
+from lossprism.explorer.lab.doctor.texts_with_classes_reader import read_classes
 from lossprism.explorer.lab.training.commands import add_to, train
 from lossprism.explorer.lab.training.pair_sources import columns_read, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData

@@ -10,8 +10,8 @@ import pytest
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.data import Corpus, split
 from lossprism.explorer.lab.training.data_augmentation import augmented, cut_off, reordered
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus, losses_for, refusal
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus, losses_for, refusal
 from lossprism.explorer.lab.training.trainer_inputs import classes_of, sentences_of
 from lossprism.explorer.locale import title_word
 from lossprism.losses import LOSSES

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from lossprism.explorer.lab.training import data, run_downloads
+from lossprism.explorer.lab.training.loss_refusal_reasons import refusal
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.lab.training.trainer_callback import Recorder
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.drawn_batches import SAMPLERS, Draw, drawn

@@ -21,11 +21,11 @@ from lossprism.explorer.lab.training import (
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, own_places, retrieval
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus, refusal
 from lossprism.explorer.lab.training.metric_uncertainty import LEADING, RETRIEVAL
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import rank_changes
 from lossprism.explorer.lab.training.run_difference_verdict import gain
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus, refusal
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES

@@ -9,8 +9,8 @@ import pytest
 
 from lossprism.explorer.lab.training import data, run_downloads
 from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus, losses_for
 from lossprism.explorer.lab.training.plan import TrainingData
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus, losses_for
 from lossprism.explorer.lab.training.trainer_inputs import (
     Material,
     columns_for,

@@ -14,8 +14,8 @@ from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training import training_run as sessions
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.held_out_metrics import live_sample
+from lossprism.explorer.lab.training.loss_refusal_reasons import refusal
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.trainable_losses import refusal
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES

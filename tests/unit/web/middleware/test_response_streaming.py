@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_memory import UNSENT_BYTES
+from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
 from lossprism.explorer.web.middleware.response_streaming import (
     PIECE_BYTES,
     ResponseStreamingMiddleware,

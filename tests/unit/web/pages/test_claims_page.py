@@ -10,9 +10,9 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.claim import Sample
 from lossprism.explorer.lab.claims.registry import claims, verdicts
 from lossprism.explorer.lab.claims.training_claims import SYMBOLS, TRAININGS
+from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.training.trainable_losses import checked_corpus
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.pages.claims import requests

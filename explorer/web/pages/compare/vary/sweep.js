@@ -3,7 +3,7 @@ import { finiteRange, nearest } from "../../../kit/axis_range.js";
 import { floats } from "../../../kit/base64_arrays.js";
 import { labelOf, letterOf } from "../../../kit/compared_loss_labels.js";
 import { Checkbox, Select } from "../../../kit/components.js";
-import { parameterValue } from "../../../kit/loss_convention.js";
+import { parameterValue } from "../../../kit/loss_form_and_parameter_values.js";
 import { percent, read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";

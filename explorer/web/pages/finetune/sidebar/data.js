@@ -8,7 +8,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/reader_consent.js";
 import { stored } from "../../../kit/storage.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, ProblemLine, TextBox } from "../plan_fields.js";
+import { Button, Note, ProblemLine, TextBox } from "../form_components.js";
 import { lossOf, readyMade, wholeLossOf } from "../plan_names.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */

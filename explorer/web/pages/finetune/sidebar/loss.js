@@ -11,7 +11,7 @@ import { aboutTrials, valuesOf } from "../../../kit/parameter_trial_sentences.js
 import { group, h } from "../../../kit/preact_view.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { Button, Note, NumberBox, ProblemLine, TextBox } from "../plan_fields.js";
+import { Button, Note, NumberBox, ProblemLine, TextBox } from "../form_components.js";
 import { lossOf } from "../plan_names.js";
 import { agreedName } from "./encoder.js";
 

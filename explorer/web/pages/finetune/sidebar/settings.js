@@ -6,7 +6,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { Slider } from "../../../kit/slider.js";
 import { say } from "../../../kit/words.js";
-import { Note, NumberBox } from "../plan_fields.js";
+import { Note, NumberBox } from "../form_components.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
 /** @typedef {import("../../../wire").RecordedPlan} Plan */

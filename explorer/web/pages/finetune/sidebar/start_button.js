@@ -2,7 +2,7 @@
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
-import { Button, Note, ProblemLine } from "../plan_fields.js";
+import { Button, Note, ProblemLine } from "../form_components.js";
 import { encoderOf, lossOf } from "../plan_names.js";
 
 /** @typedef {import("../state.js").FinetunePage} FinetunePage */

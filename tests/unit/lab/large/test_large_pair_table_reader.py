@@ -10,7 +10,7 @@ from lossprism import losses
 from lossprism.explorer.lab.large import encoder_pair_scores
 from lossprism.explorer.lab.large.batch import drawn, in_order
 from lossprism.explorer.lab.large.large_batch_session import open_batch
-from lossprism.explorer.lab.large.large_file_reader import read_pairs
+from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.runtime.cache_folder import prune
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.sources.random_batch import RandomBatch, draw
@@ -100,7 +100,7 @@ def test_rows_that_cannot_be_used_are_reported():
 
 
 def test_no_more_pairs_than_the_page_takes(monkeypatch):
-    monkeypatch.setattr("explorer.lab.large.large_file_reader.LARGE_PAIRS", 3)
+    monkeypatch.setattr("explorer.lab.large.large_pair_table_reader.LARGE_PAIRS", 3)
     found = read("sentence1,sentence2,score\n" + "a,b,1\n" * 5)
     assert (len(found.labels), found.limited, found.total) == (3, True, 5)
     for rows, limited in ((3, False), (4, True)):
