@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.deployment_policy import (
     use_hosted_policy,
     use_owner_policy,
 )
-from lossprism.explorer.runtime.write_confinement import confine_writes_to
+from lossprism.explorer.runtime.single_write_folder import confine_writes_to
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:
@@ -130,10 +130,10 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
 def write_figure(chosen: argparse.Namespace) -> int:
     try:
         from lossprism.explorer.runtime.owner_consent import command_consent
-        from lossprism.explorer.web.pages import figure_sources
+        from lossprism.explorer.web.pages import figure_of_scenario_or_page
 
         with command_consent(chosen.fetch):
-            remark = figure_sources.write_figure(
+            remark = figure_of_scenario_or_page.write_figure(
                 chosen.scenario,
                 chosen.out,
                 language=chosen.language,

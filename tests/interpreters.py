@@ -32,7 +32,7 @@ TORCHLESS_TESTS = (
     "tests/unit/runtime/test_redaction.py",
     "tests/unit/runtime/test_validation.py",
     "tests/unit/scripts/test_command_line.py",
-    "tests/unit/sources/test_text_encodings.py",
+    "tests/unit/sources/test_character_encodings.py",
     "tests/unit/sources/test_nested_forms.py",
     "tests/unit/sources/test_label_notation.py",
     "tests/unit/sources/test_pairs_without_labels.py",

@@ -11,8 +11,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import Cells, is_blank, shortened
 from lossprism.explorer.sources.column_roles import are_heads, recognised
 from lossprism.explorer.sources.delimited import Record, ReportProgress, distinct, lines_of
-from lossprism.explorer.sources.json_object_tables import rows_of_object
 from lossprism.explorer.sources.nested_rows import flattened
+from lossprism.explorer.sources.table_in_one_json_object import rows_of_object
 
 _OF_LISTS = re.compile(r"\s*\[\s*(?=\[)")
 _BLANK = re.compile(r"[ \t\n\r]*")

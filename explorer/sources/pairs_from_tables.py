@@ -69,7 +69,7 @@ class Table(ColumnsRead):
     `vectors` are those `unread` ones that may hold some. `own_vectors` names the encoder of the
     texts' own, once they are stored (`with_stored_vectors`). `total` counts the rows that are not
     empty; `limited`: there were more pairs than requested; `encoding` is that of the bytes (one of
-    `text_encodings.ENCODINGS`, "Parquet", "Arrow", or "" for a typed table). `left_out` counts the
+    `ENCODINGS`, "Parquet", "Arrow", or "" for a typed table). `left_out` counts the
     unusable rows; the first of them, up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels
     are kinds of natural language inference."""
 
@@ -123,7 +123,7 @@ def read_file(
     positive, negative; and teacher) to names of columns, or to their numbers counted from 1; roles
     left out are recognised, and NO_SCORE for the score takes all pairs as positives. `header`: the
     first row of a CSV or TSV names the columns; None finds out; `encoding` is that of the text, one
-    of `text_encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the first ones are taken,
+    of `ENCODINGS`; "" finds out. Of more than `most` pairs the first ones are taken,
     or, with a `seed`, a random sample of the rows in the order of the file.
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
@@ -190,7 +190,7 @@ def with_stored_vectors(table: Table, name: str) -> Table:
     if pairs.vectors is None or np.isnan(pairs.vectors).any():  # then an encoder reads all texts
         return table
     # Encoders bring torch along, which a table without vectors does not need.
-    from lossprism.explorer.sources.encoders.table_vectors_encoder import store
+    from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import store
 
     own = store(name, pairs.sentences, pairs.vectors, table.pictures)
     return dataclasses.replace(table, own_vectors=own)

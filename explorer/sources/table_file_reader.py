@@ -11,6 +11,7 @@ from lossprism.explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import array_files, arrow, gzip_files, parquet
 from lossprism.explorer.sources.cells import Cells
+from lossprism.explorer.sources.character_encodings import decode
 from lossprism.explorer.sources.column_roles import is_name, listed
 from lossprism.explorer.sources.delimited import Record, ReportProgress, delimited, no_progress
 from lossprism.explorer.sources.json_rows import Object, is_json, json_records, object_records
@@ -20,7 +21,6 @@ from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.record_batches import batch_records
 from lossprism.explorer.sources.table_grid import Grid, step
 from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
-from lossprism.explorer.sources.text_encodings import decode
 from lossprism.explorer.sources.vector_columns import names_own_vectors, text_names
 
 KINDS = {

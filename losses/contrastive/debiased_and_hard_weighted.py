@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.contrastive.in_batch_common import in_all, temperature_parameter
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import in_all, temperature_parameter
 from lossprism.losses.contrastive.nt_xent import NT_XENT
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix

@@ -7,7 +7,10 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
+    QUERY_SYMBOLS,
+    temperature_parameter,
+)
 from lossprism.losses.contrastive.nt_xent import NT_XENT
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix

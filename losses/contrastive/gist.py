@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lossprism.losses import input_checks
 from lossprism.losses.composed_definitions import Choice, composed, foldable
-from lossprism.losses.contrastive.in_batch_common import (
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     ALL_TERMS,
     LOG1P_OF_ALL,
     QUERY_SYMBOLS,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.contrastive.in_batch_common import (
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     QUERY_SYMBOLS,
     mean_log1p,
     temperature_parameter,

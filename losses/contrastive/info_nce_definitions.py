@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
-from lossprism.losses.contrastive.in_batch_common import gaps
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import gaps
 from lossprism.losses.contrastive.info_nce_options import (
     BOTH_WAYS,
     Ways,

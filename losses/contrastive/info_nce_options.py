@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.composed_definitions import foldable
-from lossprism.losses.contrastive.in_batch_common import ALL_TERMS, LOG1P_OF_ALL
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import ALL_TERMS, LOG1P_OF_ALL
 from lossprism.losses.gather import gather_rows, processes
 from lossprism.losses.spec import Symbol
 from lossprism.losses.symbols import each_query, query_by_key

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import QUERY_SYMBOLS, in_all
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels.tiled_losses import directions_and_logits

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import geometry, input_checks
-from lossprism.losses.contrastive.in_batch_common import LOG1P_OF_ROW, mean_log1p
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import LOG1P_OF_ROW, mean_log1p
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.tiled_losses import against_others, directions_and_logits

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lossprism.losses import input_checks
 from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
-from lossprism.losses.contrastive.in_batch_common import (
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,

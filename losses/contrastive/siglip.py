@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.contrastive.in_batch_common import (
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,

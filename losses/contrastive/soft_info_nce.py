@@ -6,7 +6,10 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
+    QUERY_SYMBOLS,
+    temperature_parameter,
+)
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import small_batch_losses
 from lossprism.losses.kernels.block_softmax import against_targets

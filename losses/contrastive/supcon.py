@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lossprism.losses import input_checks
 from lossprism.losses.composed_definitions import Choice, Rule, composed
-from lossprism.losses.contrastive.in_batch_common import temperature_parameter
+from lossprism.losses.contrastive.in_batch_symbols_and_counts import temperature_parameter
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import class_label_losses as large

@@ -15,7 +15,7 @@ from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.figure_sources import write_figure
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import write_figure
 from tests.sentences import wording
 
 pytestmark = pytest.mark.browser

@@ -1,7 +1,7 @@
 import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BatchPage } from "../../explorer/web/kit/batch_page_state.js";
+import { BatchPage } from "../../explorer/web/kit/batch_page_base.js";
 import { PageEvents } from "../../explorer/web/kit/page_topics_notices_and_jobs.js";
 import { group, h, hosted, show } from "../../explorer/web/kit/preact_view.js";
 import progress from "../../explorer/web/kit/progress.js";

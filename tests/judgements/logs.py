@@ -26,7 +26,7 @@ from lossprism.explorer.lab.doctor.logs.held_out_findings import (
 )
 from lossprism.explorer.lab.doctor.logs.log import Curve, curves_of
 from lossprism.explorer.lab.doctor.logs.run_reference_values import RunReferenceValues
-from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum
+from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import Minimum
 from tests.judgements import Among, SentencesOf, Source, simulated
 
 CERTAIN = Minimum(0.5)

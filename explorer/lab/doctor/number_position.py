@@ -11,7 +11,10 @@ from lossprism.explorer.lab.doctor.assumed_labels import (
     collapse_range,
 )
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.minimum_without_labels import falls_below_zero, minimum_of
+from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
+    falls_below_zero,
+    minimum_of,
+)
 from lossprism.explorer.lab.doctor.number_matching import layouts_without_comparison
 from lossprism.explorer.lab.doctor.number_query import Query
 from lossprism.explorer.lab.doctor.reference_curves import constant_value

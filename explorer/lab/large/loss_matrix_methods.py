@@ -15,7 +15,7 @@ from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.lab.large.batch import LargeBatch, LossInput
 from lossprism.explorer.lab.large.duplicate_negatives import DuplicateSearch
 from lossprism.explorer.lab.large.hinge import HingeTerms
-from lossprism.explorer.lab.large.logistic import MAX_SPREAD, LogisticTerms
+from lossprism.explorer.lab.large.ordered_pair_logistic_on_grid import MAX_SPREAD, LogisticTerms
 from lossprism.explorer.lab.large.separable_terms import SeparableTerms
 from lossprism.explorer.lab.large.surveyed_term_matrix import Streamed
 from lossprism.explorer.lab.large.tile_strips import Tiles, tiles_of

@@ -5,7 +5,7 @@ Its interface (the page, the command line and the API use nothing else):
     from lossprism.explorer.lab.training.plan import TrainingPlan, TrainingData  # the plan of a run
     from lossprism.explorer.lab.training.run_control import Runs, estimate  # running it
     from lossprism.explorer.lab.training import run_comparison, run_downloads
-    from lossprism.explorer.lab.training.probe_batch import probe_exploration
+    from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
     from lossprism.explorer.lab.training import new_file_evaluation  # on a user's file
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another

@@ -26,7 +26,7 @@ from lossprism.explorer.lab.training.held_out_metrics import (
 from lossprism.explorer.lab.training.loss_refusal_reasons import no_epoch
 from lossprism.explorer.lab.training.metric_uncertainty import repeats
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.probe_batch import explored
+from lossprism.explorer.lab.training.probe_batch_and_collapse import explored
 from lossprism.explorer.lab.training.ranking_metrics import list_figures
 from lossprism.explorer.lab.training.run_folder import (
     PROBE_GUIDE,

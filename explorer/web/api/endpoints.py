@@ -74,7 +74,12 @@ from lossprism.explorer.web.api.response_schemas import (
     traced_of,
 )
 from lossprism.explorer.web.api.run_check import doctor_run
-from lossprism.explorer.web.pages.figure_sources import PageFigure, html_of, opening, svg_of
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import (
+    PageFigure,
+    html_of,
+    opening,
+    svg_of,
+)
 from lossprism.losses import LOSSES
 
 

@@ -1,6 +1,6 @@
 // The head of every page: its name, the other pages, the link, looks and language.
 import { isEmbedded, readerAddress } from "./browser_history.js";
-import { askConfirmation } from "./confirmation.js";
+import { askConfirmation } from "./confirmation_dialog.js";
 import { find, h, reword, walkableLine, worded } from "./dom.js";
 import { pageData } from "./page_data.js";
 import { presentationButton } from "./presentation_mode.js";

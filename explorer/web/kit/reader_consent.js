@@ -1,5 +1,5 @@
 // What the reader agreed to: fetching a model or dataset, reading a folder, running a file.
-import { askConfirmation } from "./confirmation.js";
+import { askConfirmation } from "./confirmation_dialog.js";
 import { store, stored } from "./storage.js";
 
 const LEAVE = "leave";

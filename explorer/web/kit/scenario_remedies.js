@@ -2,7 +2,7 @@
 import { aboutTeacher } from "./guide_and_teacher_sentences.js";
 
 /**
- * @type {(page: Pick<import("./batch_page_state.js").BatchPage<any>, "ask" | "problem" | "store"> &
+ * @type {(page: Pick<import("./batch_page_base.js").BatchPage<any>, "ask" | "problem" | "store"> &
  *   { set(change: object): void }) => import("./types").Remedy[]}
  */
 export const remediesOf = (page) => [

@@ -35,7 +35,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
-from lossprism.explorer.web.pages.figure_sources import PageFigure, openings
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import PageFigure, openings
 from lossprism.losses import SHIPPED
 
 PICTURE_SIZE = (1200, 630)  # pixels, as sites show it

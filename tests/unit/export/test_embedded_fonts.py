@@ -23,7 +23,7 @@ from lossprism.explorer.export.figure.font_files import OPEN_LICENCE, font_of
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.pdf import SVG_TAG, style_of
-from lossprism.explorer.web.pages.figure_sources import write_figure
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import write_figure
 from tests.scenes import CHART
 
 FACE = re.compile(

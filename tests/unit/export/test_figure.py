@@ -31,7 +31,7 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.sources.textbook import EXAMPLES
-from lossprism.explorer.web.pages.figure_sources import write_figure
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import write_figure
 from lossprism.explorer.web.site import PAGES
 from lossprism.losses import LOSSES
 from tests.scenes import data_for

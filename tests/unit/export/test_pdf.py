@@ -16,7 +16,7 @@ from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.figure_sources import write_figure
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import write_figure
 from tests.sentences import pattern_of, raises_problem
 
 pytest.importorskip("fpdf")

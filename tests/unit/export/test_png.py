@@ -17,7 +17,7 @@ from lossprism.explorer.export.figure.font_files import MAX_QUOTED, FigureFile
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.palette import LIGHT, channels
-from lossprism.explorer.web.pages.figure_sources import write_figure
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import write_figure
 from tests.sentences import pattern_of
 from tests.unit.export.test_figure import SMALL, Scenario, explore
 

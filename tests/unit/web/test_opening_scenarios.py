@@ -20,7 +20,7 @@ from lossprism.explorer.web.api.endpoints import figure
 from lossprism.explorer.web.pages.compare.questions import OPENING as FIRST
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
-from lossprism.explorer.web.pages.figure_sources import opening, write_figure
+from lossprism.explorer.web.pages.figure_of_scenario_or_page import opening, write_figure
 from lossprism.explorer.web.pages.finetune.state_entries import first_plan
 from lossprism.explorer.web.pages.opening_figures import FIGURES, sentences, sphere
 from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios

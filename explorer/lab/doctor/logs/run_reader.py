@@ -34,8 +34,8 @@ from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.character_encodings import decode
 from lossprism.explorer.sources.local_datasets import is_table, tables_in
-from lossprism.explorer.sources.text_encodings import decode
 
 MAX_TABLES = 5  # that a problem names
 EVENT_FILES = "*tfevents*"

@@ -1,5 +1,5 @@
 // The state of the Compare page: a batch, the losses that are compared on it, and the results.
-import { BatchPage } from "../../kit/batch_page_state.js";
+import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
 import { carried, KEPT } from "../../kit/compare_link.js";
 import { formOf, parametersIn, renamed } from "../../kit/loss_form_and_parameter_values.js";

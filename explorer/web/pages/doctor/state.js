@@ -8,8 +8,8 @@ import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { language } from "../../kit/words.js";
-import { DataCheck } from "./data/check.js";
-import { RunCheck } from "./run/check.js";
+import { DataCheck } from "./data/check_state_and_requests.js";
+import { RunCheck } from "./run/check_state_and_requests.js";
 
 /** @typedef {import("../../wire").DoctorServer} DoctorServer */
 /** @typedef {import("../../kit/types").Answer<DoctorServer, "explain">} Answer */

@@ -67,7 +67,7 @@ def _run_entries() -> list[Entry]:
 
 
 def _data_entries() -> list[Entry]:
-    """A pasted table stands in the address by what is in it (`pages/doctor/data/check.js`)."""
+    """A pasted table stands in the address by what is in it (`data/check_state_and_requests`)."""
     here: dict[str, Any] = {"when": ("check", "data")}
     step: dict[str, Any] = {"history": True}
     of_example: dict[str, Any] = {"when": ("data.kind", "example")}

@@ -1,5 +1,5 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
-import { BatchPage } from "../../kit/batch_page_state.js";
+import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
 import { carry } from "../../kit/compare_link.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";

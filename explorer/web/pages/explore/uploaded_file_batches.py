@@ -12,13 +12,13 @@ from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINE
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources import pairs_from_tables
+from lossprism.explorer.sources.character_encodings import encoding_choices, previews
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, encoded_vectors
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.text_encodings import encoding_choices, previews
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 from lossprism.losses.labels import label_range_of
 

@@ -8,8 +8,8 @@ import { Button } from "./form_components.js";
 import { DataFields } from "./sidebar/data.js";
 import { EncoderFields, EncoderSettings } from "./sidebar/encoder.js";
 import { LossFields, LossSettings } from "./sidebar/loss.js";
-import { DataSettings, TrainingSettings } from "./sidebar/settings.js";
 import { StartBox } from "./sidebar/start_button.js";
+import { DataSettings, TrainingSettings } from "./sidebar/training_settings.js";
 import { timeTrial } from "./time_estimate.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training import (
 )
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
 from lossprism.explorer.lab.training.parameter_trial_plans import MIN_RUNS, tried
-from lossprism.explorer.lab.training.probe_batch import probe_exploration
+from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import (
     MovedPair,
     Neighbours,

@@ -11,10 +11,10 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_building_blocks import as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type
 from lossprism.explorer.sources import pairs_from_tables
+from lossprism.explorer.sources.character_encodings import encoding_choices, previews
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.text_encodings import encoding_choices, previews
 from lossprism.explorer.web.page_requests import Nothing
 
 

@@ -10,11 +10,11 @@ from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_building_blocks import Json, Sparse, as_answer
+from lossprism.explorer.sources.character_encodings import encoding_choices, previews
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.text_encodings import encoding_choices, previews
 
 # What reads the bytes of a file.
 Content = Callable[[], bytes]

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
 from lossprism.explorer.lab.training.new_file_evaluation import Unseen
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.probe_batch import probe_exploration
+from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import neighbours, rank_changes
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import Difference

@@ -194,7 +194,9 @@ def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):
 
 def test_the_probe_batch_of_a_run_has_lists_and_their_teacher(runs, trained):
     from lossprism.explorer.core.scenario import Scenario
-    from lossprism.explorer.lab.training.probe_batch import probe_exploration
+    from lossprism.explorer.lab.training.probe_batch_and_collapse import (
+        probe_exploration,
+    )
 
     name = trained(plan(loss="distill_kl"), corpus())
     probe = runs.probe(name)

@@ -23,7 +23,7 @@ function guessed(ofClasses, chosen, names) {
   return names.length === 2 ? { ...pair, score: "none" } : pair; // nothing is left to be a label
 }
 
-/** @param {{ file: File, check: import("./check.js").DataCheck }} properties */
+/** @param {{ file: File, check: import("./check_state_and_requests.js").DataCheck }} properties */
 export function Columns({ file, check }) {
   const { columns, header, encoding, encodings } = file;
   const draft = useDraft(file.chosen);
@@ -56,7 +56,7 @@ export function Columns({ file, check }) {
 
 /**
  * Whether the rows are pairs, or texts with their classes: of a table that can be either.
- * @param {{ file: File, check: import("./check.js").DataCheck }} properties
+ * @param {{ file: File, check: import("./check_state_and_requests.js").DataCheck }} properties
  */
 function KindField({ file: { chosen, columns, header }, check }) {
   return h(Select, {

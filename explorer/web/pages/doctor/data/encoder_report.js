@@ -6,7 +6,7 @@ import { Lines, listed } from "../finding_card.js";
 import { DataFault, RowTable, Searched } from "./finding_evidence.js";
 import { Mining } from "./hard_negative_mining.js";
 
-/** @typedef {import("./check.js").DataCheck} DataCheck */
+/** @typedef {import("./check_state_and_requests.js").DataCheck} DataCheck */
 
 /**
  * @param {{ data: DataCheck, examined: import("../../../wire").ExaminedData,

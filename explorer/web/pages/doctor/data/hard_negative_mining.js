@@ -5,7 +5,7 @@ import { h } from "../../../kit/preact_view.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 
-/** @typedef {import("./check.js").DataCheck} DataCheck */
+/** @typedef {import("./check_state_and_requests.js").DataCheck} DataCheck */
 
 /**
  * Hard negatives by the encoder, as a file or as a call of sentence-transformers to paste.

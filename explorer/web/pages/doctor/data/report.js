@@ -8,7 +8,7 @@ import { EncoderReport } from "./encoder_report.js";
 import { DataFault, Searched } from "./finding_evidence.js";
 import { SuitableLosses } from "./suitable_losses.js";
 
-/** @typedef {import("./check.js").DataCheck} DataCheck */
+/** @typedef {import("./check_state_and_requests.js").DataCheck} DataCheck */
 
 /** @param {{ page: import("../state.js").DoctorPage }} properties */
 export function DataReport({ page: { data } }) {

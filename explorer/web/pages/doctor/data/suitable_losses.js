@@ -5,7 +5,7 @@ import { numbered } from "../../../kit/state_link.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { Lines } from "../finding_card.js";
 
-/** @typedef {import("./check.js").DataCheck} DataCheck */
+/** @typedef {import("./check_state_and_requests.js").DataCheck} DataCheck */
 /** @typedef {import("../../../wire").FittingLoss} Fitting */
 
 const COMPARED = 4;

@@ -64,7 +64,7 @@ function KnownField({ page: { run }, name, prefix = "" }) {
 
 /**
  * Which columns of the log are its curves and its steps, where there is a choice.
- * @param {import("./check.js").RunCheck} run
+ * @param {import("./check_state_and_requests.js").RunCheck} run
  */
 function curvesOf(run) {
   const { examined } = run;

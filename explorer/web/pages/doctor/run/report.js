@@ -24,7 +24,7 @@ export function RunReport({ page: { run } }) {
   return h("p.lp-about", { "aria-live": "polite" }, say(about));
 }
 
-/** @param {{ examined: Found, run: import("./check.js").RunCheck }} properties */
+/** @param {{ examined: Found, run: import("./check_state_and_requests.js").RunCheck }} properties */
 function Report({ examined, run }) {
   const [read, ...known] = examined.about;
   const { findings, link, scene } = examined;
@@ -43,7 +43,7 @@ function Report({ examined, run }) {
   );
 }
 
-/** @param {{ other: NonNullable<Found["beside"]>, run: import("./check.js").RunCheck }} properties */
+/** @param {{ other: NonNullable<Found["beside"]>, run: import("./check_state_and_requests.js").RunCheck }} properties */
 function Comparison({ other, run: { state } }) {
   const name = state.other === "file" ? clip(state.other_name) : `“${say(`doctor.log.${state.other}`)}”`;
   return h(

@@ -7,9 +7,14 @@ import codecs
 import pytest
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import text_encodings
+from lossprism.explorer.sources import character_encodings
+from lossprism.explorer.sources.character_encodings import (
+    ENCODINGS,
+    decode,
+    known_encoding,
+    previews,
+)
 from lossprism.explorer.sources.pairs_from_tables import read_table
-from lossprism.explorer.sources.text_encodings import ENCODINGS, decode, known_encoding, previews
 
 SENTENCES = {
     "ru": ("Чай ещё горячий, не обожгись.", "Мальчик играет на гитаре."),
@@ -135,7 +140,9 @@ def test_previews_show_how_each_would_read():
 
 def test_a_damaged_byte_late_in_a_long_file_names_its_line():
     row = table_of("tw").partition("\n")[2].encode("big5")
-    data = b"sentence1,sentence2,score\n" + row * (text_encodings.SAMPLE_BYTES // len(row) + 10)
+    data = b"sentence1,sentence2,score\n" + row * (
+        character_encodings.SAMPLE_BYTES // len(row) + 10
+    )
     with pytest.raises(Problem) as caught:
         read_table(data + b"\xff\xff,b,1\n", "x.csv")
     assert caught.value.key == "problem.file_not_in_encoding"

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from lossprism import losses
-from lossprism.explorer.lab.large import logistic as over_nodes
 from lossprism.explorer.lab.large import loss_matrix_methods
+from lossprism.explorer.lab.large import ordered_pair_logistic_on_grid as over_nodes
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
 from lossprism.explorer.lab.large.grid_interpolation import (
@@ -19,7 +19,7 @@ from lossprism.explorer.lab.large.grid_interpolation import (
     of_differences_,
 )
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
-from lossprism.explorer.lab.large.logistic import LogisticTerms
+from lossprism.explorer.lab.large.ordered_pair_logistic_on_grid import LogisticTerms
 from lossprism.explorer.lab.large.surveyed_term_matrix import StreamedMatrix
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS

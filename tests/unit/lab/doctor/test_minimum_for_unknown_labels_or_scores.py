@@ -12,7 +12,10 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_l
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
-from lossprism.explorer.lab.doctor.minimum_without_labels import minimum_of, small_layouts
+from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
+    minimum_of,
+    small_layouts,
+)
 from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
