@@ -15,7 +15,7 @@ from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, is_embedded
 from lossprism.explorer.sources.encoders.encoder_interface import Encoder
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import is_own
+from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.explorer.sources.pairs import Pairs
 
 

@@ -20,7 +20,7 @@ from lossprism.explorer.locale import Word, parameter_word, title_word, titles_i
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.number_format import display_number, whole_percent
 from lossprism.explorer.sources.encoders.bundled_encoder import has_embedded_weights
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import is_own
+from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.losses import LossSpec
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.term_forms import Largest

@@ -9,7 +9,7 @@ from lossprism.explorer.core.scenario import Data
 from lossprism.explorer.export.figure.text_layout import clipped
 from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import file_of
+from lossprism.explorer.sources.encoders.uploaded_vectors import file_of
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.sources.textbook import EXAMPLES
 from lossprism.losses import Parameter

@@ -190,7 +190,7 @@ def with_stored_vectors(table: Table, name: str) -> Table:
     if pairs.vectors is None or np.isnan(pairs.vectors).any():  # then an encoder reads all texts
         return table
     # Encoders bring torch along, which a table without vectors does not need.
-    from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import store
+    from lossprism.explorer.sources.encoders.uploaded_vectors import store
 
     own = store(name, pairs.sentences, pairs.vectors, table.pictures)
     return dataclasses.replace(table, own_vectors=own)

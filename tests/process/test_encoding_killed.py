@@ -24,7 +24,7 @@ import numpy as np
 from lossprism.explorer.lab.large import encoder_pair_scores
 from lossprism.explorer.sources.encoders import locate
 
-encoder_pair_scores.PART = int(sys.argv[4])
+encoder_pair_scores.PAIRS_IN_PART = int(sys.argv[4])
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
 half = len(lines) // 2
 

@@ -41,11 +41,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
 from lossprism.explorer.sources.encoders import Encoder, locate
 from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED, has_embedded_weights
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import (
-    file_of,
-    in_place_of,
-    is_own,
-)
+from lossprism.explorer.sources.encoders.uploaded_vectors import file_of, in_place_of, is_own
 from lossprism.losses import LossSpec
 
 NEAR_DUPLICATE_COSINE = 0.95  # cosine from which on two different texts are near-duplicates

@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_building_blocks import Whole
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import in_place_of
+from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of
 
 NEGATIVES_RANGE, USUAL_NEGATIVES = (1, 10), 1  # negatives of a query: limits and default
 # Distance of a negative below the positive's cosine, as a share of that: limits and default.

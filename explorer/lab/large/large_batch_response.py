@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.object_size import bytes_of
 from lossprism.explorer.runtime.response_building_blocks import Floats, Sparse
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import pictures_of
+from lossprism.explorer.sources.encoders.uploaded_vectors import pictures_of
 
 MAX_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400

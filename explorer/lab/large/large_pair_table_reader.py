@@ -24,7 +24,7 @@ from lossprism.explorer.sources.column_roles import (
     choose_columns,
     listed,
 )
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import store
+from lossprism.explorer.sources.encoders.uploaded_vectors import store
 from lossprism.explorer.sources.label_words import ENTAILMENT
 from lossprism.explorer.sources.pairs_from_tables import check_share
 from lossprism.explorer.sources.reading_notes import ColumnsRead

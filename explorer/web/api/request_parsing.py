@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.validation import finite
 from lossprism.explorer.runtime.validation import label_range as read_label_range
 from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import in_place_of
+from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, encoded_vectors
 from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.reading_notes import reading_notes

@@ -105,9 +105,9 @@ def test_as_many_answers_are_counted_as_are_shown_and_folded(doctor: Page) -> No
     expect(about).to_have_text(wording("doctor.may_be"))
     # A sign such as that of DPO is one of them, the last one.
     cards = doctor.locator(FINDINGS)
+    expect(cards.last).to_contain_text("DPO")
     expect(about).to_have_text(say("en", "doctor.may_be", count=cards.count()))
     expect(
         doctor.get_by_text(say("en", "doctor.other_answers", count=cards.count() - 1))
     ).to_be_visible()
     expect(cards.first).to_contain_text("Binary cross-entropy is 0.693147")
-    expect(cards.last).to_contain_text("DPO")

@@ -43,7 +43,7 @@ def test_visitors_see_their_own_runs_and_the_link_of_another(
             _seen_by_its_link_alone(mine, other, hosted, name)
         mine.click("#lp-forget")
         with mine.expect_navigation():
-            mine.get_by_role("dialog").get_by_text(wording("ui.forget_visitor")).click()
+            mine.get_by_role("dialog").get_by_text(wording("ui.forget_mine")).click()
         mine.wait_for_function(f"window.lossprism && {PAGE}.checked")
         assert listed(mine) == []
         assert not list((Path(hosted.arguments[-1])).glob("*"))

@@ -286,6 +286,8 @@ def test_the_map_is_saved_as_a_figure_and_a_missing_library_is_named(
             pytest.skip("UMAP is installed here")
         page.get_by_role("tab", name="UMAP").click()
         expect(page.locator(".lp-problem")).to_contain_text(wording("problem.map_without_umap"))
+        page.get_by_role("tab", name="PCA").click()
+        page.wait_for_function(f"{PAGE}.drawn")
 
 
 def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_as_it_is(

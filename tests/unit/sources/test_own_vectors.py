@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.limits import MIB, UNPACKED_BYTES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.array_files import MAX_ARRAYS
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import (
+from lossprism.explorer.sources.encoders.uploaded_vectors import (
     file_of,
     in_place_of,
     is_own,

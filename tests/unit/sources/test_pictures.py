@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.owner_consent import allow_pictures
 from lossprism.explorer.sources import pictures
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import store
+from lossprism.explorer.sources.encoders.uploaded_vectors import store
 from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
 from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, SIDE
 from lossprism.explorer.sources.reading_notes import reading_notes

@@ -50,7 +50,7 @@ from lossprism.explorer.runtime.response_building_blocks import (
     as_answer,
 )
 from lossprism.explorer.runtime.validation import invalid_value
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import is_own
+from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS

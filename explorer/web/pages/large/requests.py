@@ -61,7 +61,7 @@ from lossprism.explorer.runtime.validation import (
 )
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
-from lossprism.explorer.sources.encoders.uploaded_vectors_encoder import in_place_of
+from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.page_requests import Made, Nothing, Working, answer_when_done, served
