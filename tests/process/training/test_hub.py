@@ -49,14 +49,13 @@ def shelf(tmp_path_factory):
 PATIENT = """
 import json, os, sys, traceback
 from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
-from lossprism.explorer.lab.training import data
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime import limits
 limits.HUB_S = 600.0
 
 answers, sys.stdout = sys.stdout, sys.stderr
 for code in sys.stdin:
-    names = {"data": data, "Problem": Problem}
+    names = {"checked_corpus": checked_corpus, "Problem": Problem}
     try:
         exec(json.loads(code), names)
         answer = names["answer"]
