@@ -13,10 +13,10 @@ import traceback
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from lossprism.explorer.lab.compare import commands as comparing
+from lossprism.explorer.lab.compare import terminal_commands as comparing
 from lossprism.explorer.lab.doctor import UNUSABLE_STATUS
 from lossprism.explorer.lab.doctor import explain_and_doctor_arguments as doctoring
-from lossprism.explorer.lab.training import commands as training
+from lossprism.explorer.lab.training import terminal_commands as training
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.deployment_policy import (
     deployment_policy,
@@ -231,7 +231,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "parity":
         return comparing.write_parity(chosen)
     if chosen.command in EXAMINES:
-        from lossprism.explorer.lab.doctor import commands as examining
+        from lossprism.explorer.lab.doctor import terminal_commands as examining
 
         examine = examining.doctor if chosen.command == "doctor" else examining.explain_value
         return examine(chosen)

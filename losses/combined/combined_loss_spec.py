@@ -19,7 +19,6 @@ from typing import Any
 from torch import Tensor
 
 from lossprism.losses.combined.combined_loss_names import RECIPES, SHARES, Recipe, Summand, name_of
-from lossprism.losses.combined.vector_prefixes import prefix
 from lossprism.losses.combined.vector_queue import (
     LENGTH,
     NOTES,
@@ -30,6 +29,7 @@ from lossprism.losses.combined.vector_queue import (
     with_earlier,
     without_owner,
 )
+from lossprism.losses.combined.vector_truncation import prefix
 from lossprism.losses.composed_definitions import definitions_of
 from lossprism.losses.geometry import cosine
 from lossprism.losses.loss_input_table import READABLE

@@ -4,15 +4,15 @@
 is fastest; the other files never build the N×N matrix of a large batch.
 """
 
+from lossprism.losses.kernels.log_sum_over_ordered_pairs import (
+    log1p_ordered_sum_exp,
+    ordered_sum,
+    ordered_sum_of_levels,
+)
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import (
     hinge_sum,
     largest_violation,
     logistic_sum,
-)
-from lossprism.losses.kernels.ordered_log_sum import (
-    log1p_ordered_sum_exp,
-    ordered_sum,
-    ordered_sum_of_levels,
 )
 from lossprism.losses.kernels.stable_functions import (
     log1p_sum_exp,

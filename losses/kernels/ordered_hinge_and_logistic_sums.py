@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lossprism.losses.input_checks import may_ask
 from lossprism.losses.kernels.cell_terms import logistic_terms, logistic_weights_
-from lossprism.losses.kernels.ordered_log_sum import accurate, levels_in_order
+from lossprism.losses.kernels.log_sum_over_ordered_pairs import accurate, levels_in_order
 from lossprism.losses.kernels.tile_sizes import max_matrix_rows, max_tile_cells, rows_at_once
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.torch_internals import in_torch_func

@@ -10,7 +10,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_and_pull, unit
 from lossprism.losses.kernels import log1p_sum_exp, ordered_sum
-from lossprism.losses.kernels.ordered_log_sum import accurate
+from lossprism.losses.kernels.log_sum_over_ordered_pairs import accurate
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import Peer
 from lossprism.losses.minimum import least_over_levels

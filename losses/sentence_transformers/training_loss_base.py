@@ -14,7 +14,6 @@ from lossprism.losses.gather import for_mean, gather_rows, processes
 from lossprism.losses.labels import UNIT, LabelRules
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.module_bases import Settled, default_settings
-from lossprism.losses.sentence_transformers.batch_label_rules import BatchRules
 from lossprism.losses.sentence_transformers.candidate_lists import (
     by_pair,
     compares_within_lists,
@@ -27,6 +26,7 @@ from lossprism.losses.sentence_transformers.candidate_lists import (
 )
 from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.sentence_transformers.guide_encoder import Guide
+from lossprism.losses.sentence_transformers.label_scale_from_first_batch import BatchRules
 from lossprism.losses.sentence_transformers.trainer_batch import (
     SIMILARITIES,
     Examples,

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from lossprism.explorer import cli
-from lossprism.explorer.lab.doctor import commands, number_explanation
+from lossprism.explorer.lab.doctor import number_explanation, terminal_commands
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS
 from lossprism.losses import LOSSES
@@ -91,7 +91,7 @@ def test_a_defect_is_no_finding(command, raises, message, table, monkeypatch, ca
     """1 is the status of something severe in the data: in somebody's CI a defect of ours must not
     be taken for it."""
     monkeypatch.setattr(number_explanation, "explain", raises)
-    monkeypatch.setattr(commands, "read_table", raises)
+    monkeypatch.setattr(terminal_commands, "read_table", raises)
     words = {"explain": "5.545", "doctor": table}
     monkeypatch.setattr(sys, "argv", ["app.py", command, words[command]])
     assert cli.main() == 2

@@ -13,7 +13,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import LINK_VERSION, Scenario
 from lossprism.explorer.lab.compare import typed_loss_syntax
-from lossprism.explorer.lab.training import commands
+from lossprism.explorer.lab.training import terminal_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.notebook.inputs import read_inputs
 from lossprism.explorer.runtime.problem import Problem
@@ -80,7 +80,7 @@ def of_training(patch, name):
 
 def of_command(patch, name):
     chosen = argument_parser().parse_args(["train", "--loss", name, "--example", "cosent_batch"])
-    return commands._plan(chosen, chosen.loss, 0)
+    return terminal_commands._plan(chosen, chosen.loss, 0)
 
 
 def of_cell(patch, name):

@@ -42,7 +42,12 @@ from lossprism.explorer.lab.training.run_json_types import (
     RunStatus,
     StepRecord,
 )
-from lossprism.explorer.lab.training.run_status import died, loading, progress, recorded_plan
+from lossprism.explorer.lab.training.run_progress_and_recorded_plan import (
+    died,
+    loading,
+    progress,
+    recorded_plan,
+)
 from lossprism.explorer.lab.training.trainer_inputs import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads

@@ -16,7 +16,7 @@ from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG, 
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.pages import opening_figures
+from lossprism.explorer.web.pages import svg_of_opening_views
 from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios, page_at
 
 PageFigure = Callable[..., str]  # draws what a page opens with as SVG, a function of a `Look`
@@ -25,7 +25,7 @@ PageFigure = Callable[..., str]  # draws what a page opens with as SVG, a functi
 def openings(page: str, language: str = LANGUAGES[0]) -> list[Scenario] | list[PageFigure]:
     """Return what the page at this path opens with for a reader of a language: its scenarios, one
     for each loss, or the function that draws it; nothing for a page that does not exist."""
-    draw = opening_figures.FIGURES.get(page)
+    draw = svg_of_opening_views.FIGURES.get(page)
     return opening_scenarios(page, language) if draw is None else [draw]
 
 

@@ -20,7 +20,7 @@ from lossprism.explorer.export.palette import PRINT
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.opening_figures import FIGURES as PAGES
+from lossprism.explorer.web.pages.svg_of_opening_views import FIGURES as PAGES
 from lossprism.losses import LOSSES
 from tests.scenes import data_for
 

@@ -13,7 +13,7 @@ import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES, contrastive, cosine_mse, info_nce
 from lossprism.losses.geometry import cosine
 from lossprism.losses.labels import label_range_of
-from lossprism.losses.sentence_transformers.batch_label_rules import CHOOSE, BatchRules
+from lossprism.losses.sentence_transformers.label_scale_from_first_batch import CHOOSE, BatchRules
 from tests.tiny import save_bert, static_model
 
 FIRST = ["a man eats", "a girl runs", "dogs bark", "rain falls", "a cat sleeps"]

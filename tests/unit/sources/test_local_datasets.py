@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
+from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.training.new_file_evaluation import read as read_unseen
 from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData

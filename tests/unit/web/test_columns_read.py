@@ -11,10 +11,10 @@ import sys
 import pytest
 
 from lossprism.explorer import notebook
-from lossprism.explorer.lab.doctor import commands as doctor
 from lossprism.explorer.lab.doctor import dataset_reader, explain_and_doctor_arguments
-from lossprism.explorer.lab.training import commands as training
+from lossprism.explorer.lab.doctor import terminal_commands as doctor
 from lossprism.explorer.lab.training import new_file_evaluation, pair_sources
+from lossprism.explorer.lab.training import terminal_commands as training
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import downloads

@@ -12,7 +12,7 @@ from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.compare import typed_loss_syntax
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses, single_loss
-from lossprism.explorer.lab.training import commands
+from lossprism.explorer.lab.training import terminal_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import site
@@ -102,9 +102,9 @@ def by_plan(name):
 
 def by_train(name):
     parser = argparse.ArgumentParser()
-    commands.add_to(parser.add_subparsers(dest="command"))
+    terminal_commands.add_to(parser.add_subparsers(dest="command"))
     chosen = parser.parse_args(["train", "--example", "practice", "--out", "x", "--loss", name])
-    plan = commands._plan(chosen, chosen.loss, 0)
+    plan = terminal_commands._plan(chosen, chosen.loss, 0)
     return plan.loss, plan.convention
 
 

@@ -22,8 +22,8 @@ from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
 from lossprism.explorer.web.pages.figure_of_scenario_or_page import opening, write_figure
 from lossprism.explorer.web.pages.finetune.state_entries import first_plan
-from lossprism.explorer.web.pages.opening_figures import FIGURES, sentences, sphere
 from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios
+from lossprism.explorer.web.pages.svg_of_opening_views import FIGURES, sentences, sphere
 from tests.sentences import raises_problem
 
 OPENED = ("", "compare", "doctor", "finetune", "learn", *(f"learn/{name}" for name in BY_NAME))

@@ -1,6 +1,6 @@
 // The sidebar: loss, settings, data, encoder, rules. Each control changes the scenario and nothing else.
 import { reveal } from "../../kit/dom.js";
-import { aboutTeacher } from "../../kit/guide_and_teacher_sentences.js";
+import { aboutTeacher } from "../../kit/guide_and_teacher_names.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { remediesOf } from "../../kit/scenario_remedies.js";

@@ -17,7 +17,6 @@ from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.lab.compare import library_loss_calls
 from lossprism.explorer.lab.compare import library_parity as parity_module
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
-from lossprism.explorer.lab.compare.commands import add_to, write_parity
 from lossprism.explorer.lab.compare.comparison_results import Sentence
 from lossprism.explorer.lab.compare.library_parity import (
     EQUALITY_TOLERANCE,
@@ -32,6 +31,7 @@ from lossprism.explorer.lab.compare.parity_batches import (
     shown_of,
 )
 from lossprism.explorer.lab.compare.parity_report import MARKS, report
+from lossprism.explorer.lab.compare.terminal_commands import add_to, write_parity
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import HOSTED

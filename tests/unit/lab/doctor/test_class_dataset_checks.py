@@ -10,7 +10,6 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.doctor.class_dataset_checks import alone, examine_classes
-from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     class_finding_places,
@@ -19,6 +18,7 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     paired,
 )
 from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
+from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import (
     ClassTable,
     names_classes,
@@ -30,7 +30,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
-from tests.unit.lab.doctor.test_commands import typed_doctor
+from tests.unit.lab.doctor.test_terminal_commands import typed_doctor
 from tests.unit.sources.test_pairs_without_labels import as_file
 
 

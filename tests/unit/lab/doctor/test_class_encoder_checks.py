@@ -13,8 +13,8 @@ from lossprism.explorer.lab.doctor.class_encoder_checks import (
     encode_class_table,
     encoded_classes,
 )
-from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import read_classes
 from lossprism.explorer.web.api.dataset_check import doctor_data
 from tests.sentences import pattern_of, raises_problem

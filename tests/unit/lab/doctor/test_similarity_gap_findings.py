@@ -8,13 +8,13 @@ import json
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.lab.doctor.similarity_file_reader import read_similarities
+from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.web.api.dataset_check import doctor_data
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
 from tests.sentences import pattern_of
-from tests.unit.lab.doctor.test_commands import typed_doctor
+from tests.unit.lab.doctor.test_terminal_commands import typed_doctor
 
 BEFORE = ([0.5, 0.6], [0.3, 0.4]), ([0.7], [0.2])
 AFTER = ([0.4, 0.45], [0.1, 0.1]), ([0.6], [0.05])

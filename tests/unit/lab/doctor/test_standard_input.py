@@ -8,11 +8,11 @@ import sqlite3
 
 import pytest
 
-from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.losses.sentence_transformers.saved_batch import write
 from tests.sentences import pattern_of
-from tests.unit.lab.doctor.test_commands import typed_doctor
+from tests.unit.lab.doctor.test_terminal_commands import typed_doctor
 from tests.unit.web.pages.test_doctor_run import batch
 
 LINES = "warming up\n" + "".join(f"{{'loss': {2.0794 + n % 2 / 1e4}}}\n" for n in range(40))

@@ -8,11 +8,11 @@ import json
 
 import pytest
 
-from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import read_content, read_table
 from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.sources.pairs import Pairs

@@ -9,10 +9,14 @@ import torch
 from lossprism.losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
 from lossprism.losses.kernels import (
     log1p_ordered_sum_exp,
+    log_sum_over_ordered_pairs,
     ordered_hinge_and_logistic_sums,
-    ordered_log_sum,
 )
-from lossprism.losses.kernels.ordered_log_sum import distinct_levels, levels_in_order, sort_keys
+from lossprism.losses.kernels.log_sum_over_ordered_pairs import (
+    distinct_levels,
+    levels_in_order,
+    sort_keys,
+)
 from tests.unit.losses.made import case, saved_bytes
 
 SIZES = (1, 2, 3, 7, 64, 193, 500, 1030)
@@ -33,15 +37,18 @@ CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mea
 
 # How a form is chosen, moved so that small batches take every one of them.
 IN_LOGARITHM = {
-    "sums by label or in order": {(ordered_log_sum, "MAX_MATRIX_ROWS"): 1},
+    "sums by label or in order": {(log_sum_over_ordered_pairs, "MAX_MATRIX_ROWS"): 1},
     "sums in order": {
-        (ordered_log_sum, "MAX_MATRIX_ROWS"): 1,
-        (ordered_log_sum, "distinct_levels"): lambda _: None,
+        (log_sum_over_ordered_pairs, "MAX_MATRIX_ROWS"): 1,
+        (log_sum_over_ordered_pairs, "distinct_levels"): lambda _: None,
     },
-    "terms": {(ordered_log_sum, "MAX_EXPONENTIAL"): 1.0, (ordered_log_sum, "MAX_TERM_ROWS"): 2000},
+    "terms": {
+        (log_sum_over_ordered_pairs, "MAX_EXPONENTIAL"): 1.0,
+        (log_sum_over_ordered_pairs, "MAX_TERM_ROWS"): 2000,
+    },
     "logarithms": {
-        (ordered_log_sum, "MAX_EXPONENTIAL"): 1.0,
-        (ordered_log_sum, "MAX_TERM_ROWS"): 1,
+        (log_sum_over_ordered_pairs, "MAX_EXPONENTIAL"): 1.0,
+        (log_sum_over_ordered_pairs, "MAX_TERM_ROWS"): 1,
     },
 }
 BY_PAIR = {

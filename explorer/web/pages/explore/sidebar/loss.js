@@ -2,7 +2,7 @@
 import { addressFor } from "../../../kit/compare_link.js";
 import { Fold, Section } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
-import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_sentences.js";
+import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_names.js";
 import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
 import { LossFinder } from "../../../kit/loss_finder.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/loss_form_and_parameter_values.js";

@@ -9,18 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from lossprism.explorer.lab.training.commands import (
-    _DATA_OPTIONS,
-    _PLAN_OPTIONS,
-    _pairs,
-    _plan,
-    _postfix,
-    _table,
-    _time_estimate,
-    add_to,
-    compare,
-    train,
-)
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_comparison import (
     Comparison,
@@ -36,6 +24,18 @@ from lossprism.explorer.lab.training.run_json_types import (
     FollowedRun,
     RecordedPlan,
     StepRecord,
+)
+from lossprism.explorer.lab.training.terminal_commands import (
+    _DATA_OPTIONS,
+    _PLAN_OPTIONS,
+    _pairs,
+    _plan,
+    _postfix,
+    _table,
+    _time_estimate,
+    add_to,
+    compare,
+    train,
 )
 from lossprism.explorer.locale import say, spelled
 from lossprism.explorer.runtime.json_encoding import plain
