@@ -100,6 +100,14 @@ def test_one_module_depends_on_gradios_internals():
     assert found == {"lossprism.explorer.web.api.gradio_private"}
 
 
+def test_one_module_parses_python():
+    """Elsewhere two threads could parse at once, which CPython 3.11 does not bear."""
+    parses = re.compile(r"\bast\.(?:parse|literal_eval)\(")
+    product = {name: path for name, path in FILES.items() if name.startswith("lossprism.explorer.")}
+    found = {name for name, path in product.items() if parses.search(path.read_text("utf-8"))}
+    assert found == {"lossprism.explorer.runtime.python_parsing"}
+
+
 # Words at the start of a docstring that put a question, or a part of a thing, in place of it.
 NO_BEGINNING = re.compile(
     r"(What|Whatever|Whether|How|Which|Whichever|Where|Wherever|Who|Whoever|Whose|Whom|When|Why"

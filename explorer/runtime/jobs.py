@@ -31,7 +31,7 @@ from lossprism.explorer.runtime.memory_use import release_freed_memory
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
 
-LOOK_S = 0.02  # between looks at whether work has ended
+END_POLL_S = 0.02  # between looks at whether work has ended
 NICE = 10  # of background work; a training has half as much
 # What work says of itself: what is being done, how much of it is done, and of how much.
 Report = Callable[[str, int, int], None]
@@ -225,7 +225,7 @@ def end_all(seconds: float) -> bool:
     for one in left:
         one.cancel()
     while left & _under_way and time.monotonic() < until:
-        time.sleep(LOOK_S)
+        time.sleep(END_POLL_S)
     return not _under_way
 
 

@@ -1,12 +1,12 @@
 """Lists and objects that a cell holds as text: written as JSON, as Python writes them, or as numpy
 writes lists of texts."""
 
-import ast
 import json
 import re
 
 from lossprism.explorer.runtime.limits import ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.python_parsing import literal
 from lossprism.explorer.sources.cells import is_blank, shortened
 
 # Python needs many times the memory of a text for its parsed value.
@@ -51,7 +51,7 @@ def _parsed(text: str) -> list | dict | None:
         return None
     try:
         if _NUMPY.fullmatch(text.strip()):  # Python would join its texts
-            return [ast.literal_eval(one) for one in re.findall(_QUOTED, text, re.DOTALL)]
-        return ast.literal_eval(text.strip())
+            return [literal(one) for one in re.findall(_QUOTED, text, re.DOTALL)]
+        return literal(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None

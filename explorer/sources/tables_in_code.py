@@ -4,6 +4,7 @@ import ast
 import json
 import re
 
+from lossprism.explorer.runtime.python_parsing import literal, parsed
 from lossprism.explorer.sources.list_and_object_cells import PYTHON_LETTERS
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
@@ -41,7 +42,7 @@ def _python_rows(text: str) -> Rows:
     if len(text) > PYTHON_LETTERS:
         return []
     try:
-        tree = ast.parse(_PROMPT.sub("", text).strip())
+        tree = parsed(_PROMPT.sub("", text).strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     lines = [_literal(one.value) for one in tree.body if isinstance(one, ast.Expr)]
@@ -58,7 +59,7 @@ def _python_rows(text: str) -> Rows:
 
 def _literal(node: ast.expr) -> object:
     try:
-        return ast.literal_eval(node)
+        return literal(node)
     except (ValueError, TypeError, RecursionError, MemoryError):
         return None
 

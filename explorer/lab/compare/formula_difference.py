@@ -34,6 +34,7 @@ from lossprism.explorer.lab.compare.operation_graph import (
 )
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.python_parsing import parsed
 from lossprism.losses.spec import ParameterValue
 
 # Below this share of both, one joint formula would mislead.
@@ -346,7 +347,7 @@ def _first_statement(listing: str) -> int:
     """Return the line, counted from 0, of a function's first statement after its docstring; 0 for
     a listing that is no function."""
     try:
-        function = ast.parse(textwrap.dedent(listing)).body[0]
+        function = parsed(textwrap.dedent(listing)).body[0]
     except SyntaxError:  # of a lambda the listing is the rest of its line
         return 0
     if not isinstance(function, ast.FunctionDef):
