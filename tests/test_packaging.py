@@ -98,7 +98,7 @@ def modules_in(file: Path) -> set[str]:
         ("losses", ()),
         *((file, ("train",)) for file in BESIDE_TRAINERS),
         *((file, ("lightning",)) for file in BESIDE_LIGHTNING),
-        ("explorer", ("app", "train", "map", "notebook", "openvino")),
+        ("explorer", ("app", "train", "map", "notebook", "openvino", "openvino-int8")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
         ("scripts", ("dev", "vectors")),

@@ -12,6 +12,7 @@ from lossprism.explorer.core import collapse_crossing
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.collapse_crossing import Crossing
 from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.core.encoder_error import Error, error_of
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
 from lossprism.explorer.core.modality_gap import modality_gap
@@ -78,7 +79,8 @@ class RemarkFacts:
     `beside`: the loss has other terms. `same_text` are negatives of the same text, by the name of
     the loss or of each part. `floor` is the minimum, `raised_by_duplicates` if duplicates raise it.
     `margins` is a teacher's largest margin, `labels` the least and the largest label, `gap` the
-    distance of the two sides' centres, where their vectors came with the data and it is certain.
+    distance of the two sides' centres, where their vectors came with the data and it is certain,
+    `encoder_error` that of an encoder that rounds another.
     """
 
     spec: LossSpec
@@ -113,6 +115,7 @@ class RemarkFacts:
     margins: float = 0.0
     labels: tuple[float, float] | None = None
     gap: float | None = None
+    encoder_error: Error | None = None
 
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
@@ -125,6 +128,7 @@ def remarks_on(seen: RemarkFacts, most: int = 3) -> list[Remark]:
     remarks = [
         *_on_faults(seen),
         *([Remark("language")] if seen.doubtful else []),
+        *_on_encoder(seen),
         *_on_labels(seen),
         *_on_collapse(seen),
         *_on_same_text(seen),
@@ -176,6 +180,7 @@ def _facts_of(e: Exploration) -> RemarkFacts:
         margins=_largest_margin(e),
         labels=(float(e.batch.labels.min()), float(e.batch.labels.max())),
         gap=modality_gap(e.batch) if is_own(encoder_of(e.scenario.data)) else None,
+        encoder_error=error_of(e),
     )
 
 
@@ -221,6 +226,13 @@ def _on_faults(seen: RemarkFacts) -> list[Remark]:
     if seen.broken:
         return [Remark("not_finite", {**values, "step": seen.broken})]
     return [] if seen.is_felt else [Remark("no_gradient", values)]
+
+
+def _on_encoder(seen: RemarkFacts) -> list[Remark]:
+    if seen.encoder_error is None:
+        return []
+    error, count = seen.encoder_error.largest, seen.encoder_error.sentences
+    return [Remark("encoder_error", {"error": short(error), "count": count})]
 
 
 def _on_labels(seen: RemarkFacts) -> list[Remark]:

@@ -200,6 +200,15 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "more than half are beyond Latin scripts",
     ),
     _remark(
+        "encoder_error",
+        _BATCHES,
+        "batch",
+        "the vectors are rounded, and by how much that moves cosines",
+        "the first 64 sentences under the encoder and under the one that it rounds",
+        "the largest difference of all their cosines",
+        counts=True,
+    ),
+    _remark(
         "modality_gap",
         _EXPLORE,
         "batch",

@@ -74,8 +74,8 @@ print(json.dumps([writer, sorted({name.partition(".")[0] for name in sys.modules
 """
 # What encoders, readers of files, trainings, charts, figures and Jupyter need.
 LATER = """
-    accelerate datasets fontTools kaleido lark matplotlib networkx onnxruntime openvino pandas peft
-    plotly pyarrow pytorch_metric_learning scipy pytest sentence_transformers sklearn sympy
+    accelerate datasets fontTools kaleido lark matplotlib networkx nncf onnxruntime openvino pandas
+    peft plotly pyarrow pytorch_metric_learning scipy pytest sentence_transformers sklearn sympy
     tokenizers transformers
 """
 

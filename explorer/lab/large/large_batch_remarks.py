@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lossprism.explorer.core.collapse_crossing import Compared, Crossing, crossing_along
 from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.core.encoder_error import MAX_SENTENCES, largest_error
 from lossprism.explorer.core.label_disagreement import Disagreement, disagreement
 from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.ranks_and_term_weights import ACTIVE_SHARE
@@ -67,6 +68,7 @@ def remarks_of(
     enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
     looks_for = SOUGHT_AXIS.get(session.matrix.axes[0], "")
     level = _collapse(session, loss, parameters)
+    texts = [*batch.first[:MAX_SENTENCES], *batch.second[:MAX_SENTENCES]]
     seen = RemarkFacts(
         spec=spec,
         parameters=parameters,
@@ -91,6 +93,7 @@ def remarks_of(
         carried=float(shares[enough[0]]) if len(enough) else 0.0,
         broken="" if np.isfinite(session.loss) else spec.terms,
         same_text=_same_text(session, spec),
+        encoder_error=largest_error(texts, batch.encoder),
     )
     return remarks_on(seen)
 

@@ -46,6 +46,11 @@ def is_trainable(name: str) -> bool:
     return _backend_of(name).is_trainable
 
 
+def approximated_by(name: str) -> str:
+    """Return the name of the encoder that this one rounds, "" for none."""
+    return _backend_of(name).approximates(name.strip())
+
+
 def check_consent(name: str) -> None:
     """Raise Problem without the permission of the machine's owner for this model. The hub is not
     asked."""

@@ -10,7 +10,8 @@ from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_WIDTH = 384  # numbers in each of its vectors
-OPENVINO = "openvino:"  # before the name of an encoder that OpenVINO runs
+# Before the name of an encoder that OpenVINO runs: in float32, and with weights of 8 bits.
+OPENVINO, OPENVINO_INT8 = "openvino:", "openvino-int8:"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -21,7 +22,7 @@ def is_embedded(name: str) -> bool:
 
 def has_embedded_weights(name: str) -> bool:
     """Return whether these are the weights of the embedded encoder, by whatever they are run."""
-    return is_embedded(name.strip().removeprefix(OPENVINO))
+    return is_embedded(name.strip().removeprefix(OPENVINO).removeprefix(OPENVINO_INT8))
 
 
 def _find(name: str) -> SentenceEncoder:

@@ -94,7 +94,8 @@ class Backend:
     `rank` does: 0 for names of a form of their own, 1 for folders, 2 for whatever is left.
     `find` returns the encoder of a name and raises Problem where there is none. `is_here` says
     whether that needs no network. `check_consent` raises Problem where the owner of the machine has
-    to agree first, and `check_size` where the model is larger than agreed. With `is_trainable`
+    to agree first, and `check_size` where the model is larger than agreed. `approximates` names the
+    encoder that this one rounds by more than a float does, "" for none. With `is_trainable`
     sentence-transformers loads the model under this name, and trains it.
     """
 
@@ -104,4 +105,5 @@ class Backend:
     is_here: Callable[[str], bool] = lambda name: True
     check_consent: Callable[[str], None] = ignore
     check_size: Callable[[str], None] = ignore
+    approximates: Callable[[str], str] = lambda name: ""
     is_trainable: bool = False

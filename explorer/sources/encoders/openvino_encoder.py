@@ -1,17 +1,21 @@
-"""Any sentence encoder, run by OpenVINO on the processor: "openvino:" before its name.
+"""Any sentence encoder, run by OpenVINO on the processor: "openvino:" before its name in float32,
+"openvino-int8:" with weights of 8 bits.
 
-The package is an extra, `pip install lossprism[openvino]`, and is used by this name alone.
+The packages are extras, `pip install lossprism[openvino]` and `lossprism[openvino-int8]`, and are
+used by these names alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 from typing import TYPE_CHECKING, Any
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.bundled_encoder import OPENVINO
+from lossprism.explorer.sources.encoders.bundled_encoder import OPENVINO, OPENVINO_INT8
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
 from lossprism.explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER, SentenceEncoder
 
@@ -19,16 +23,24 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from transformers.modeling_outputs import BaseModelOutput
 
+# The packages that each kind of name needs.
+PACKAGES = {OPENVINO: ("openvino",), OPENVINO_INT8: ("openvino", "nncf")}
+
 
 class OpenVinoEncoder(SentenceEncoder):
-    """A sentence encoder whose transformer OpenVINO runs, in float32; sentence-transformers does
-    all else. Its vectors differ from the encoder's own by rounding, so they are cached apart."""
+    """A sentence encoder whose transformer OpenVINO runs; sentence-transformers does all else. Its
+    vectors differ from the encoder's own, so they are cached apart."""
 
     def model(self, device: str | None) -> SentenceTransformer:
-        return self.loaded(_load, SENTENCE_ENCODER, "cpu")
+        load = _load_with_8_bits if _approximated_by(self.name) else _load
+        return self.loaded(load, SENTENCE_ENCODER, "cpu")
 
 
-def _load(path: str, **options: Any) -> SentenceTransformer:
+def _load_with_8_bits(path: str, **options: Any) -> SentenceTransformer:
+    return _load(path, with_8_bits=True, **options)
+
+
+def _load(path: str, *, with_8_bits: bool = False, **options: Any) -> SentenceTransformer:
     """Return a SentenceTransformer with a compiled transformer. Its options are those of the
     class."""
     import openvino  # pyright: ignore[reportMissingImports]
@@ -41,6 +53,8 @@ def _load(path: str, **options: Any) -> SentenceTransformer:
     example = dict(model.tokenizer(["two", "texts"], return_tensors="pt"))
     with torch.no_grad():
         graph = openvino.convert_model(transformer, example_input=example)
+    if with_8_bits:
+        graph = _with_weights_of_8_bits(graph)
     # Without the hint, OpenVINO computes in bfloat16 where the processor can.
     threads = torch.get_num_threads()
     config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
@@ -55,23 +69,45 @@ def _load(path: str, **options: Any) -> SentenceTransformer:
     return model
 
 
+def _with_weights_of_8_bits(graph: Any) -> Any:
+    """Return the graph with integer weights and a scale and zero for each channel; OpenVINO then
+    also multiplies them by activations of 8 bits, in groups with a scale of their own."""
+    # nncf prints tables of what it does.
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        import nncf  # pyright: ignore[reportMissingImports]
+
+        return nncf.compress_weights(graph)
+
+
+def _prefix_of(name: str) -> str | None:
+    return next((prefix for prefix in PACKAGES if name.startswith(prefix)), None)
+
+
 def _own_name(name: str) -> str:
-    return name.removeprefix(OPENVINO).strip()
+    return name.removeprefix(_prefix_of(name) or "").strip()
+
+
+def _approximated_by(name: str) -> str:
+    return _own_name(name) if name.startswith(OPENVINO_INT8) else ""
 
 
 def _find(name: str) -> OpenVinoEncoder:
-    if importlib.util.find_spec("openvino") is None:
-        raise Problem("openvino_missing", about="encoder")
+    prefix = _prefix_of(name) or OPENVINO
+    for package in PACKAGES[prefix]:
+        if importlib.util.find_spec(package) is None:
+            raise Problem("openvino_missing", about="encoder", package=package)
     encoder = encoders.locate(_own_name(name))
     if type(encoder) is not SentenceEncoder:
-        raise Problem("openvino_encoder", about="encoder", encoder=shortened(encoder.name))
-    return OpenVinoEncoder(name, OPENVINO + encoder.identity, encoder.path)
+        values = {"encoder": shortened(encoder.name), "prefix": prefix}
+        raise Problem("openvino_encoder", about="encoder", **values)
+    return OpenVinoEncoder(name, prefix + encoder.identity, encoder.path)
 
 
 BACKEND = Backend(
-    takes=lambda name: name.startswith(OPENVINO),
+    takes=lambda name: _prefix_of(name) is not None,
     find=_find,
     is_here=lambda name: encoders.is_here(_own_name(name)),
     check_consent=lambda name: encoders.check_consent(_own_name(name)),
     check_size=lambda name: encoders.check_download(_own_name(name)),
+    approximates=_approximated_by,
 )

@@ -27,7 +27,7 @@ from tests.unit.lab.doctor.test_reasons_on_batches import (
 from tests.unit.lab.doctor.test_suitable_losses import COUNT
 
 # Counts of a batch, and no claim about a loss that running it could refute.
-OF_THE_BATCH = {"alike", "few_terms", "language", "modality_gap", "suspects"}
+OF_THE_BATCH = {"alike", "encoder_error", "few_terms", "language", "modality_gap", "suspects"}
 # Said of values or gradients that no loss of the registry has at its defaults; of a margin, a
 # teacher, labels beyond the ends and copies left out, what is chosen makes them.
 OF_CHOICES = {
