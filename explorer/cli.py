@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.deployment_policy import (
     use_hosted_policy,
     use_owner_policy,
 )
-from lossprism.explorer.runtime.single_write_folder import confine_writes_to
+from lossprism.explorer.runtime.write_confinement import confine_writes_to
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:
@@ -241,11 +241,11 @@ def run(chosen: argparse.Namespace) -> int:
 
 def serve(chosen: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, SIGTERM or, with --window, until its window is closed."""
-    from lossprism.explorer.runtime import browser_window
+    from lossprism.explorer.runtime import app_window
 
     try:
         kept = confine_writes_to(chosen.data) if chosen.data else None
-        browser = browser_window.find_browser() if chosen.window else ""
+        browser = app_window.find_browser() if chosen.window else ""
     except OSError as problem:
         return could_not_start(problem)
     from lossprism.explorer.lab.training import run_folder
@@ -277,7 +277,7 @@ def serve(chosen: argparse.Namespace) -> int:
         address = f"{address}/#{batches[-1].scenario.to_link()}"
     status = 0
     try:
-        with browser_window.app_window(browser, address, stopped.set) if browser else nullcontext():
+        with app_window.app_window(browser, address, stopped.set) if browser else nullcontext():
             if deployment_policy().opens_browser and not (browser or chosen.no_browser):
                 import webbrowser
 

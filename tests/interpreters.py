@@ -28,7 +28,7 @@ PACKAGES = (
 TORCHLESS_TESTS = (
     "tests/test_structure.py",
     "tests/unit/runtime/test_number_format.py",
-    "tests/unit/runtime/test_python_parsing.py",
+    "tests/unit/runtime/test_python_parsing_lock.py",
     "tests/unit/runtime/test_redaction.py",
     "tests/unit/runtime/test_validation.py",
     "tests/unit/scripts/test_command_line.py",

@@ -11,7 +11,7 @@ import textwrap
 from dataclasses import dataclass
 from types import CodeType
 
-from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.explorer.runtime.python_parsing_lock import parsed
 
 # More than there are losses, conventions and sums of them in use.
 CACHED_FUNCTIONS = 1024

@@ -22,7 +22,7 @@ from lossprism.explorer.runtime import validation
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB, SCENARIO_BYTES
 from lossprism.explorer.runtime.problem import Problem, Value, logged
-from lossprism.explorer.runtime.response_building_blocks import Setting, as_answer
+from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, decoded_vector

@@ -30,7 +30,7 @@ from lossprism.explorer.core.specialised_source import (
     names_in,
     specialised_source,
 )
-from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.explorer.runtime.python_parsing_lock import parsed
 from lossprism.losses.combined.combined_loss_spec import part_inputs, parts_of, with_definitions
 from lossprism.losses.combined.combined_loss_spec import part_values as options_of
 from lossprism.losses.composed_definitions import Rules, chosen_definition

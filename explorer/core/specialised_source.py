@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from lossprism.explorer.core.function_source import source_of
-from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.explorer.runtime.python_parsing_lock import parsed
 
 # The longest line of code in this project; a longer signature has one argument a line.
 LINE_LENGTH = 100

@@ -29,7 +29,7 @@ from lossprism.explorer.core.specialised_definitions import accepted, definition
 from lossprism.explorer.core.trace import function_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import MIB
-from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.explorer.runtime.python_parsing_lock import parsed
 from lossprism.explorer.runtime.resource_checks import check_memory
 
 # Cells of a matrix that are held at once, for all values together, and what that takes at most:

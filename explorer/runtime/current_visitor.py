@@ -7,38 +7,14 @@ code that answers a request sets its visitor (`as_visitor`); a visitor's data ar
 """
 
 import hashlib
-import hmac
-import re
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.key_secret import key_secret
 
-_KEY = re.compile(r"[0-9a-f]{64}")
 _asking: ContextVar[str | None] = ContextVar("asking", default=None)
 _has_key: ContextVar[bool] = ContextVar("has_key", default=True)
-
-
-def new_key() -> str:
-    """Return an unguessable key: 128 random bits, and as many of their signature."""
-    drawn = secrets.token_hex(16)
-    return drawn + _signature(drawn)
-
-
-def is_key(text: object) -> bool:
-    """Return whether the text has the form of a key and, on a hosted page, was issued by it."""
-    if not isinstance(text, str) or _KEY.fullmatch(text) is None:
-        return False
-    return not deployment_policy().separates_visitors or hmac.compare_digest(
-        text[32:], _signature(text[:32])
-    )
-
-
-def _signature(drawn: str) -> str:
-    return hmac.digest(key_secret(), drawn.encode(), "sha256").hex()[:32]
 
 
 @contextmanager

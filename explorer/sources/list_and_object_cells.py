@@ -6,7 +6,7 @@ import re
 
 from lossprism.explorer.runtime.limits import ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.python_parsing import literal
+from lossprism.explorer.runtime.python_parsing_lock import literal
 from lossprism.explorer.sources.cells import is_blank, shortened
 
 # Python needs many times the memory of a text for its parsed value.

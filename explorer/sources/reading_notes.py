@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
@@ -24,9 +24,6 @@ from lossprism.explorer.sources.column_roles import (
 )
 from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, Source
 from lossprism.explorer.sources.vector_columns import OWN
-
-if TYPE_CHECKING:  # which loads torch
-    from lossprism.explorer.runtime.response_building_blocks import Json
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")

@@ -4,7 +4,7 @@ import ast
 import json
 import re
 
-from lossprism.explorer.runtime.python_parsing import literal, parsed
+from lossprism.explorer.runtime.python_parsing_lock import literal, parsed
 from lossprism.explorer.sources.list_and_object_cells import PYTHON_LETTERS
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)

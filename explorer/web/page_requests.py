@@ -27,7 +27,7 @@ from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import ANSWER_S
 from lossprism.explorer.runtime.owner_consent import read_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Json
+from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES, check_answer
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import forget_visitor

@@ -26,12 +26,13 @@ from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job, Report
 from lossprism.explorer.runtime.limits import FILE_BYTES
 from lossprism.explorer.runtime.owner_consent import allow_folder
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.web import page_html, page_requests
 from lossprism.explorer.web.api.endpoint_descriptions import (

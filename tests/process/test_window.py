@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from lossprism.explorer.runtime.browser_window import LINUX_COMMANDS
+from lossprism.explorer.runtime.app_window import LINUX_COMMANDS
 from tests import warm
 from tests.code_blocks import ROOT
 

@@ -11,8 +11,8 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.exploration_array_types import Shown
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, cross, png, rectangle
 from lossprism.explorer.export.figure.text_layout import px, width_of
+from lossprism.explorer.export.matrix_thumbnails import value_range
 from lossprism.explorer.export.palette import Palette, channels, ink_on, ramp_table
-from lossprism.explorer.export.thumbnails import value_range
 from lossprism.explorer.runtime.number_format import display_number, percent
 
 # Beyond this many rows or columns the cells are one embedded image, not a rectangle each.

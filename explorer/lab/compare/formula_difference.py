@@ -34,7 +34,7 @@ from lossprism.explorer.lab.compare.operation_graph import (
 )
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.explorer.runtime.python_parsing_lock import parsed
 from lossprism.losses.spec import ParameterValue
 
 # Below this share of both, one joint formula would mislead.

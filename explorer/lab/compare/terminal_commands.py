@@ -76,7 +76,7 @@ def write_parity(chosen: argparse.Namespace) -> int:
 def compare_losses(chosen: argparse.Namespace) -> int:
     """Print the table; 1 where nothing could be compared, or a side could not be computed."""
     from lossprism.explorer.core.scenario import Scenario
-    from lossprism.explorer.core.scenario_from_link import read_scenario
+    from lossprism.explorer.core.scenario_from_link_or_file import read_scenario
     from lossprism.explorer.lab.compare import typed_loss_syntax
     from lossprism.explorer.lab.compare.loss_comparison import compare
 

@@ -31,7 +31,7 @@ from lossprism.explorer.lab.doctor.ranked_number_matches import (
 )
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, START
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import is_number
+from lossprism.explorer.runtime.response_types import is_number
 from lossprism.losses import LOSSES
 
 

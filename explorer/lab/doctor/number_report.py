@@ -21,7 +21,7 @@ from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number, percent, typed
-from lossprism.explorer.runtime.response_building_blocks import Answer, Setting, Whole, as_answer
+from lossprism.explorer.runtime.response_types import Answer, Setting, Whole, as_answer
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import Ends
 

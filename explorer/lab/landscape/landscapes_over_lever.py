@@ -13,9 +13,9 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.landscape import loss_over_two_scores as two_scores
 from lossprism.explorer.lab.landscape.loss_over_two_scores import Boundary
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Floats
+from lossprism.explorer.runtime.response_types import Floats
 from lossprism.losses.spec import Parameter
 
 COSINE_RANGE = (-1.0, 1.0)  # of a cosine

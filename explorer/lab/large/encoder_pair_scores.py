@@ -10,8 +10,8 @@ import numpy as np
 
 from lossprism.explorer.lab.large.batch import angles, cosines
 from lossprism.explorer.lab.large.tile_survey import Progress
-from lossprism.explorer.runtime.array_serialization import load_array, save_array
 from lossprism.explorer.runtime.cache_folder import cache_folder, digest, prune
+from lossprism.explorer.runtime.saved_arrays import load_array, save_array
 from lossprism.explorer.runtime.torch_threads import all_cores
 from lossprism.explorer.sources.encoders import Encoder
 

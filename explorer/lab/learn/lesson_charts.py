@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.exploration_array_types import Axis, BatchData, Shown
 from lossprism.explorer.export.exploration_arrays import describe_batch, looking_at, one_step
 from lossprism.explorer.lab.learn.lesson_types import Chart, Curve, Matrix, Side
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.losses.geometry import unit
 
 COSINES = Side("cosine", -0.2, 1.3)  # with room for what a lesson adds to them

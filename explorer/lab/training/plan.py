@@ -17,7 +17,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.runtime import validation
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Json
+from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders.bundled_encoder import (
     EMBEDDED,

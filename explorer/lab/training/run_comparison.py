@@ -40,7 +40,7 @@ from lossprism.explorer.lab.training.setting_effect_on_comparison import (
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
-from lossprism.explorer.runtime.response_building_blocks import Json, Setting, as_answer
+from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
 
 # Digits after the point of a figure, and of a difference.
 MIN_DECIMALS, MAX_DECIMALS = 3, 6

@@ -21,10 +21,10 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
 from lossprism.explorer.lab.training.trainer_inputs import Material
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.array_serialization import load_array, save_array
 from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.saved_arrays import load_array, save_array
 from lossprism.explorer.sources.encoders import Encoder, locate
 from lossprism.explorer.sources.encoders.safe_model_loading import forget
 from lossprism.explorer.sources.pairs import distinct

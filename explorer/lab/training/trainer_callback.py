@@ -29,8 +29,8 @@ from lossprism.explorer.lab.training.run_json_types import (
 )
 from lossprism.explorer.lab.training.training_failures import OwnNotFinite
 from lossprism.explorer.locale import Word, word
-from lossprism.explorer.runtime.array_serialization import save_array
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.saved_arrays import save_array
 from lossprism.losses.input_checks import NotFinite
 
 if TYPE_CHECKING:

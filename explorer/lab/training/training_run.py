@@ -56,10 +56,10 @@ from lossprism.explorer.lab.training.training_failures import (
 from lossprism.explorer.lab.training.training_run_parts import RunParts, batch_loss
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import device
-from lossprism.explorer.runtime.array_serialization import save_array
 from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.saved_arrays import save_array
 from lossprism.explorer.sources.pairs import distinct
 from lossprism.losses.input_checks import NotFinite
 from lossprism.losses.labels import LabelRules

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.response_building_blocks import Whole
+from lossprism.explorer.runtime.response_types import Whole
 from lossprism.explorer.web.api.dataset_check import doctor_data
 from lossprism.explorer.web.api.request_parsing import read_choice, read_text
 from lossprism.explorer.web.api.response_schemas import in_json

@@ -11,13 +11,14 @@ from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import TWINS, Data, Rules, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES
-from lossprism.explorer.runtime.current_visitor import as_visitor, is_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import finite
 from lossprism.explorer.runtime.validation import label_range as read_label_range
+from lossprism.explorer.runtime.visitor_keys import is_key
 from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of

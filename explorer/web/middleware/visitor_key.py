@@ -14,8 +14,9 @@ from typing import Any
 
 from starlette.requests import cookie_parser
 
-from lossprism.explorer.runtime.current_visitor import as_visitor, is_key, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.visitor_keys import is_key, new_key
 from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send, header, is_html
 from lossprism.explorer.web.middleware.host_and_origin import sent_by_another_site
 

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.core.scenario_from_link import QUOTED_LETTERS, read_scenario
+from lossprism.explorer.core.scenario_from_link_or_file import QUOTED_LETTERS, read_scenario
 from lossprism.explorer.export.figure.appearance import Look, palette_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG, page_with, save

@@ -4,7 +4,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
-from lossprism.explorer.core.scenario_from_link import OTHER_PAGES, path_pieces
+from lossprism.explorer.core.scenario_from_link_or_file import OTHER_PAGES, path_pieces
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.learn.lesson_types import Lesson

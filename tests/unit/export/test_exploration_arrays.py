@@ -15,9 +15,9 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
 from lossprism.explorer.export.caption import caption
 from lossprism.explorer.export.exploration_arrays import describe_batch, picture
-from lossprism.explorer.export.thumbnails import thumbnails
+from lossprism.explorer.export.matrix_thumbnails import thumbnails
 from lossprism.explorer.export.trainer_program import literal_rows, step_program
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES

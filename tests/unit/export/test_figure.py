@@ -15,7 +15,7 @@ from PIL import Image
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario, View
-from lossprism.explorer.core.scenario_from_link import OTHER_PAGES, read_scenario
+from lossprism.explorer.core.scenario_from_link_or_file import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.caption import caption, pair_numbers
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.cells import Cells

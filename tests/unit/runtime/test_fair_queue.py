@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lossprism.explorer.runtime import fair_queue, jobs, thread_slot_lending
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.fair_queue import FairQueue, heavy_work_turn
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from tests.sentences import raises_problem
 
 LONG_S = 60

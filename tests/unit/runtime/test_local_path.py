@@ -9,7 +9,7 @@ import pytest
 
 from lossprism.explorer.core.own_loss import add_own_loss
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.core.scenario_from_link import read_scenario
+from lossprism.explorer.core.scenario_from_link_or_file import read_scenario
 from lossprism.explorer.lab.doctor.dataset_reader import content_of
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
 from lossprism.explorer.lab.saved_training_batches import files_in

@@ -10,11 +10,12 @@ import pytest
 
 from lossprism.explorer.lab.large.batch import check_fits
 from lossprism.explorer.runtime import device, memory_use, resource_checks
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.fair_queue import heavy_work_turn
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from tests.sentences import raises_problem
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.cache_folder import cache_folder, prune
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from tests.sentences import raises_problem
 
 TOKEN = "0123456789abcdef"

@@ -23,10 +23,11 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import uploads
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
+from lossprism.explorer.runtime.visitor_keys import new_key
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import endpoints, gradio_private
 from lossprism.explorer.web.middleware.visitor_key import HEADER

@@ -11,9 +11,9 @@ import brotli
 import pytest
 
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.current_visitor import new_key
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
 from lossprism.explorer.web.page_requests import JOBS, sent, served
 

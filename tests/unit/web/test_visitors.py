@@ -23,12 +23,13 @@ from lossprism.explorer.lab.training.plan import SCRATCH
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.runtime import downloads, fair_queue, jobs, uploads
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key, own_key, visitor
+from lossprism.explorer.runtime.current_visitor import as_visitor, own_key, visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from lossprism.explorer.sources import table_file_reader
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED

@@ -16,8 +16,8 @@ import pyarrow.parquet
 import pytest
 
 from lossprism.explorer.runtime import fair_queue
-from lossprism.explorer.runtime.current_visitor import new_key
 from lossprism.explorer.runtime.hosted_budgets import budget
+from lossprism.explorer.runtime.visitor_keys import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from lossprism.explorer.web.page_requests import INTERACTIVE_THREADS, OTHER_THREADS
 from lossprism.version import VERSION

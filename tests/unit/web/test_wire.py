@@ -39,7 +39,7 @@ from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
-from lossprism.explorer.runtime.response_building_blocks import Floats
+from lossprism.explorer.runtime.response_types import Floats
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.api import endpoints, loss_descriptions, response_schemas

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import is_number
+from lossprism.explorer.runtime.response_types import is_number
 from lossprism.explorer.sources.table_in_pasted_text import bar_cells
 
 _LOSS = re.compile(

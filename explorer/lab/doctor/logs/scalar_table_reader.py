@@ -30,7 +30,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
     number_in,
 )
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import is_number
+from lossprism.explorer.runtime.response_types import is_number
 from lossprism.explorer.sources.cells import (
     NOTHING,
     Cells,

@@ -36,13 +36,13 @@ from lossprism.explorer.lab.compare.loss_comparison import (
     compare,
 )
 from lossprism.explorer.runtime import jobs, validation
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import (
+from lossprism.explorer.runtime.response_types import (
     Floats,
     Json,
     Setting,

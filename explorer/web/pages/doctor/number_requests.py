@@ -17,7 +17,7 @@ from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Json
+from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import invalid_value, quoted
 from lossprism.explorer.web.page_requests import JOBS, served
 

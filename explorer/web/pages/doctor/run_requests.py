@@ -23,13 +23,13 @@ from lossprism.explorer.lab.saved_training_batches import (
 )
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs, uploads
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Jobs
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.owner_consent import agreed_path
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Json, Setting, as_answer
+from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.web.page_requests import Working, answer_when_done, served
 from lossprism.explorer.web.pages.doctor.number_requests import known_in

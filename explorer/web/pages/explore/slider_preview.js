@@ -4,7 +4,7 @@ import { bytes } from "../../kit/base64_arrays.js";
 
 /** @typedef {{ place: number, low: number, step: number, codes: Uint8Array, mask: Uint8Array | null }} Stop */
 
-// The bytes of cells (export/thumbnails.py).
+// The bytes of cells (export/matrix_thumbnails.py).
 const LARGEST = 253;
 const NOT_A_NUMBER = 254;
 const MASKED = 255;

@@ -33,7 +33,7 @@ from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Sparse
+from lossprism.explorer.runtime.response_types import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS

@@ -49,7 +49,7 @@ from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.limits import LARGE_CORRECTIONS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Json
+from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import (
     finite,
     invalid_value,

@@ -18,9 +18,9 @@ from lossprism.explorer.lab.map.sentence_map import (
 from lossprism.explorer.lab.training.run_control import default_runs
 from lossprism.explorer.lab.training.run_file_reader import ENDED
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.jobs import result_within
-from lossprism.explorer.runtime.response_building_blocks import Floats, Json
+from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link

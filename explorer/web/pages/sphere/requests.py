@@ -20,10 +20,10 @@ from lossprism.explorer.lab.sphere.film import (
 from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
 from lossprism.explorer.lab.sphere.starting_points import Placed, Start, placed
 from lossprism.explorer.runtime import jobs, validation
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_building_blocks import Floats, Json
+from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import invalid_value, within
 from lossprism.explorer.sources.random_batch import LABELS
 from lossprism.explorer.web.page_requests import served

@@ -20,9 +20,10 @@ from lossprism.explorer.lab.training.parameter_trial_plans import (
     tried,
 )
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.runtime.current_visitor import as_visitor, new_key
+from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitor_keys import new_key
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 from tests.unit.lab.training.conftest import corpus

@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.logs.run_reader import read_run
 from lossprism.explorer.lab.doctor.logs.run_reference_values import run_reference_values
 from lossprism.explorer.lab.doctor.logs.run_report import about
 from lossprism.explorer.lab.training.teacher_scores import VECTORS_FILE
-from lossprism.explorer.runtime.array_serialization import save_array
+from lossprism.explorer.runtime.saved_arrays import save_array
 from lossprism.losses import LOSSES, SHIPPED
 
 

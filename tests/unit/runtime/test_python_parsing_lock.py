@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from lossprism.explorer.runtime import python_parsing
+from lossprism.explorer.runtime import python_parsing_lock
 
 
 def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
@@ -23,9 +23,13 @@ def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
             inside.remove(source)
 
     pause = threading.Event()
-    monkeypatch.setattr(python_parsing.ast, "parse", watched)
-    threads = [threading.Thread(target=python_parsing.parsed, args=(f"x = {n}",)) for n in range(4)]
-    threads += [threading.Thread(target=python_parsing.literal, args=(f"[{n}]",)) for n in range(4)]
+    monkeypatch.setattr(python_parsing_lock.ast, "parse", watched)
+    threads = [
+        threading.Thread(target=python_parsing_lock.parsed, args=(f"x = {n}",)) for n in range(4)
+    ]
+    threads += [
+        threading.Thread(target=python_parsing_lock.literal, args=(f"[{n}]",)) for n in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -34,9 +38,9 @@ def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
 
 
 def test_what_is_no_python_is_refused_as_ever():
-    assert ast.unparse(python_parsing.parsed("x=1")) == "x = 1"
+    assert ast.unparse(python_parsing_lock.parsed("x=1")) == "x = 1"
     with pytest.raises(SyntaxError):
-        python_parsing.parsed("x =")
-    assert python_parsing.literal("['a', 1]") == ["a", 1]
+        python_parsing_lock.parsed("x =")
+    assert python_parsing_lock.literal("['a', 1]") == ["a", 1]
     with pytest.raises(ValueError, match="malformed"):
-        python_parsing.literal("open('a')")
+        python_parsing_lock.literal("open('a')")

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
 from lossprism.explorer.export.exploration_array_types import Thumbnail
-from lossprism.explorer.runtime.array_serialization import packed
+from lossprism.explorer.runtime.base64_arrays import packed
 
 MAX_SIDE = 56
 MAX_STACKED_CELLS = 256 * 256  # cells of a matrix that is drawn together with others

@@ -1,17 +1,41 @@
-"""The secret by which a hosted page recognises keys that it issued.
+"""Keys that a hosted page issues to its visitors, and the secret by which it recognises them.
 
-It is stored in the cache folder, so that visitors keep their data over a restart, and passed in the
-environment to processes started later. A host with several machines sets the variable.
+The secret is stored in the cache folder, so that visitors keep their data over a restart, and
+passed in the environment to processes started later. A host with several machines sets the
+variable.
 """
 
 import contextlib
+import hmac
 import os
+import re
 import secrets
 from pathlib import Path
 
 from lossprism.explorer.runtime.cache_folder import cache_folder
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 
 KEY_SECRET = "LOSSPRISM_KEY_SECRET"
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def new_key() -> str:
+    """Return an unguessable key: 128 random bits, and as many of their signature."""
+    drawn = secrets.token_hex(16)
+    return drawn + _signature(drawn)
+
+
+def is_key(text: object) -> bool:
+    """Return whether the text has the form of a key and, on a hosted page, was issued by it."""
+    if not isinstance(text, str) or _KEY.fullmatch(text) is None:
+        return False
+    return not deployment_policy().separates_visitors or hmac.compare_digest(
+        text[32:], _signature(text[:32])
+    )
+
+
+def _signature(drawn: str) -> str:
+    return hmac.digest(key_secret(), drawn.encode(), "sha256").hex()[:32]
 
 
 def key_secret() -> bytes:

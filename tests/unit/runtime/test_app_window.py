@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lossprism.explorer.runtime import browser_window
-from lossprism.explorer.runtime.browser_window import (
+from lossprism.explorer.runtime import app_window
+from lossprism.explorer.runtime.app_window import (
     NO_BROWSER,
     find_browser,
     last_size,
@@ -22,7 +22,7 @@ def elsewhere(tmp_path, monkeypatch):
     """Another computer, with nothing installed."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
-    for name in browser_window.WINDOWS_FOLDERS:
+    for name in app_window.WINDOWS_FOLDERS:
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -37,19 +37,19 @@ def installed(path):
 @pytest.mark.parametrize("system", ["linux", "win32", "darwin"])
 def test_without_a_browser_a_sentence_says_so(system, elsewhere, monkeypatch):
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(browser_window.Path, "is_file", lambda path: False)
+    monkeypatch.setattr(app_window.Path, "is_file", lambda path: False)
     with pytest.raises(FileNotFoundError, match=f"^{NO_BROWSER}$"):
         find_browser()
 
 
-@pytest.mark.parametrize("name", browser_window.LINUX_COMMANDS)
+@pytest.mark.parametrize("name", app_window.LINUX_COMMANDS)
 def test_a_command_of_linux_is_found(name, elsewhere, monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     path = installed(elsewhere / "bin" / name)
     assert find_browser() == path
 
 
-@pytest.mark.parametrize("name", browser_window.WINDOWS_FILES)
+@pytest.mark.parametrize("name", app_window.WINDOWS_FILES)
 def test_a_program_of_windows_is_found(name, elsewhere, monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(elsewhere / "local"))
@@ -60,7 +60,7 @@ def test_a_program_of_windows_is_found(name, elsewhere, monkeypatch):
 
 def test_an_application_of_a_mac_is_found(elsewhere, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(browser_window.Path, "home", lambda: elsewhere)
+    monkeypatch.setattr(app_window.Path, "home", lambda: elsewhere)
     place = "Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"
     path = installed(elsewhere / place)
     assert find_browser() == path
@@ -70,7 +70,7 @@ def test_a_profile_that_a_browser_has_open_is_left_to_it(elsewhere, monkeypatch)
     first = unused_profile()
     assert first == elsewhere / "cache" / "window"
     processes = [SimpleNamespace(info={"cmdline": words}) for words in (None, ["init"])]
-    monkeypatch.setattr(browser_window.psutil, "process_iter", lambda _: processes)
+    monkeypatch.setattr(app_window.psutil, "process_iter", lambda _: processes)
     assert unused_profile() == first
     open_one = SimpleNamespace(info={"cmdline": ["chrome", f"--user-data-dir={first}"]})
     processes.append(open_one)

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lossprism.explorer.runtime.current_visitor import is_key, new_key
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.key_secret import KEY_SECRET, _stored, key_secret
+from lossprism.explorer.runtime.visitor_keys import KEY_SECRET, _stored, is_key, key_secret, new_key
 
 
 @pytest.fixture
