@@ -46,12 +46,15 @@ def path_pieces(address: str) -> list[str] | None:
 
 def _scenario_in(path: Path) -> Scenario:
     try:
-        most = SCENARIO_BYTES
-        if path.stat().st_size > most:
-            raise Problem("scenario_file", name=path.name, reason=f"> {grouped(most)} bytes")
-        chosen = json.loads(path.read_text(encoding="utf-8-sig"))
+        with path.open("rb") as file:
+            content = file.read(SCENARIO_BYTES + 1)
     except OSError as error:
         raise Problem("file_unreadable", name=path) from error
-    except ValueError as error:
+    if len(content) > SCENARIO_BYTES:
+        reason = f"> {grouped(SCENARIO_BYTES)} bytes"
+        raise Problem("scenario_file", name=path.name, reason=reason)
+    try:
+        chosen = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise Problem("scenario_file", name=path.name, reason=error) from error
     return Scenario.from_json(chosen)

@@ -199,8 +199,7 @@ def _is_table(value: object) -> bool:
 def _rows(name: str, table: Any) -> tuple[list[Row], int]:
     """Return the rows that are shown of a table, each by the names of its columns, and the number
     of all."""
-    if type(table).__name__ in SPLITS:
-        splits = list(table)
+    if type(table).__name__ in SPLITS and (splits := list(table)):
         raise Problem("notebook_splits", names=", ".join(splits), first=splits[0])
     datasets = sys.modules.get("datasets")
     frame = _known(table)

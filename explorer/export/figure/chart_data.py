@@ -13,6 +13,7 @@ from lossprism.explorer.runtime.validation import finite, invalid_value, of_type
 T = TypeVar("T")
 MAX_PANELS, MAX_PARTS, MAX_POINTS = 12, 5_000, 500_000
 LETTERS = 400  # of a text
+LARGEST_POWER = 300.0  # of ten at the end of a logarithmic axis
 PANEL_SIDES = (10.0, 4000.0)  # pixels of a panel
 SHAPES = ("line", "rect", "circle", "text", "image")
 # The attributes of a shape that are numbers: to the right, downwards, or neither.
@@ -135,7 +136,8 @@ def _panel(value: object, where: str) -> Panel:
 def _axis(value: object, where: str) -> PlotAxis:
     entries = of_type(dict)(value, where)
     low, high = _numbers(entries.get("range"), f"{where}.range", 2)
-    if not math.isfinite(high - low) or low >= high:
+    is_logarithmic = entries.get("type") == "log"
+    if not math.isfinite(high - low) or low >= high or (is_logarithmic and high > LARGEST_POWER):
         raise invalid_value(f"{where}.range", entries.get("range"))
     ticks = None
     if "tickvals" in entries:
@@ -146,7 +148,7 @@ def _axis(value: object, where: str) -> PlotAxis:
     return PlotAxis(
         low,
         high,
-        entries.get("type") == "log",
+        is_logarithmic,
         _text(title.get("text") or "", f"{where}.title.text"),
         entries.get("tickformat") == ".0%",
         ticks,

@@ -95,7 +95,8 @@ def own_prompts(name: str) -> dict[str, str]:
     try:
         file = _folder(name, encodes=True).path / "config_sentence_transformers.json"
         prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts")
-    except (OSError, ValueError, AttributeError):  # there is none, or it is no such file
+    # There is none, or it is no such file.
+    except (OSError, ValueError, AttributeError, RecursionError):
         return {}
     named = prompts.items() if isinstance(prompts, dict) else ()
     return {str(called): text for called, text in named if isinstance(text, str) and text}

@@ -14,6 +14,7 @@ from lossprism.explorer.export.figure.chart_data import colour_of, read_chart
 from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.export.palette import DARK, LIGHT, PRINT
 from lossprism.explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINE = {
@@ -160,6 +161,13 @@ def with_entry(place, value):
 def test_what_does_not_fit_is_refused_by_name(place, value):
     with pytest.raises(Problem, match="chart"):
         read_chart(with_entry(place, value))
+
+
+def test_the_powers_of_a_logarithmic_axis_are_numbers():
+    place = ("panels", 0, "layout", "yaxis", "range")
+    assert "1e−300" in chart_figure(read_chart(with_entry(place, [-300, 300])))
+    with raises_problem("scenario_entry", where="chart.panels[1].layout.yaxis.range"):
+        read_chart(with_entry(place, [0, 400]))
 
 
 def test_an_image_is_a_png_in_the_request_and_no_address():

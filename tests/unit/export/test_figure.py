@@ -25,8 +25,9 @@ from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.export.figure.text_layout import clean, clipped, width_of
 from lossprism.explorer.export.palette import LIGHT
-from lossprism.explorer.locale import LANGUAGES, say, spelled, title_word
+from lossprism.explorer.locale import LANGUAGES, grouped, say, spelled, title_word
 from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.limits import SCENARIO_BYTES
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
@@ -35,7 +36,7 @@ from lossprism.explorer.web.pages.figure_of_scenario_or_page import write_figure
 from lossprism.explorer.web.site import PAGES
 from lossprism.losses import LOSSES
 from tests.scenes import data_for
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, raises_problem
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=7))
@@ -475,4 +476,10 @@ def test_what_cannot_be_written_is_reported(tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text("{not json", encoding="utf-8")
     assert problem_of(broken, tmp_path / "f.svg") == "problem.scenario_file"
+    broken.write_text("[" * 100_000, encoding="utf-8")  # nested too deeply
+    assert problem_of(broken, tmp_path / "f.svg") == "problem.scenario_file"
+    broken.write_text(" " * (SCENARIO_BYTES + 1), encoding="utf-8")
+    reason = f"> {grouped(SCENARIO_BYTES)} bytes"
+    with raises_problem("scenario_file", name="broken.json", reason=reason):
+        write_figure(broken, tmp_path / "f.svg")
     assert not list(tmp_path.glob("*.svg"))

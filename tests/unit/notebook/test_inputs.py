@@ -177,6 +177,7 @@ UNUSABLE_STATUS = {
     "two columns of one name": [pd.DataFrame([["a", "b"]], columns=["text", "text"])],
     "two columns of one name in arrow": [pa.table([["a"], ["b"]], names=["text", "text"])],
     "splits": [SPLITS],
+    "no splits": [datasets.DatasetDict()],
     "rows of four cells": [[("a", "b", 1, 2)]],
     "rows and sentences": [[{"sentence1": "a", "sentence2": "b"}, "c"]],
     "rows of rows": [[[["a", "b"], ["c", "d"]]]],

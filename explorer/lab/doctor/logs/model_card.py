@@ -51,7 +51,7 @@ def _settings(name: str, text: str | None) -> Mapping[str, object]:
         return {}
     try:
         settings = json.loads(text)
-    except ValueError as damage:
+    except (ValueError, RecursionError) as damage:
         raise Problem("run_damaged", name=name, reason=f"Loss: {damage}") from None
     return settings if isinstance(settings, dict) else {}
 

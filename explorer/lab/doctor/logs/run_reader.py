@@ -207,7 +207,7 @@ def _saved_step(path: Path) -> int:
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
         return int(saved["global_step"])
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, OSError, OverflowError, RecursionError):
         return -1
 
 

@@ -329,6 +329,9 @@ def test_files_that_the_packages_wrote():
         assert curve.steps.tolist() == list(range(0, 400, 10))
 
 
+NESTED_CARD = b"* Loss: <code>Loss</code>\n```json\n%b\n```" % (b"[" * 100_000)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
@@ -341,12 +344,22 @@ def test_files_that_the_packages_wrote():
         ("loss.csv", b"step,loss\none,2\n2,3\n", "run_step"),
         ("loss.csv", b"", "run_empty"),
         ("README.md", b"* Loss: [<code>Loss</code>](x) with:\n  ```json\n {,\n ```", "run_damaged"),
+        ("README.md", NESTED_CARD, "run_damaged"),
         ("project.db", b"SQLite format 3\x00" + bytes(200), "run_damaged"),
     ],
 )  # fmt: skip
 def test_a_malformed_log_gets_a_sentence(name, content, problem):
     with raises_problem(problem, name="loss" if problem == "run_step" else name):
         read_content(name, content)
+
+
+@pytest.mark.parametrize("damaged", ['{"global_step": Infinity}', "[" * 100_000, "[]", "{"])
+def test_a_damaged_state_is_older_than_any_other(tmp_path, damaged):
+    state = {"global_step": 1, "log_history": [{"step": 1, "loss": 2.0}]}
+    for name, text in (("checkpoint-1", json.dumps(state)), ("checkpoint-2", damaged)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trainer_state.json").write_text(text)
+    assert read_run(str(tmp_path)).curve("loss").values.tolist() == [2.0]
 
 
 def test_so_does_a_place_without_any(tmp_path):
