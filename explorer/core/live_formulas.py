@@ -8,6 +8,7 @@ others. «r» and «c» alone are the names of the row and the column.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -66,16 +67,9 @@ def live_formula(live: str | Mapping[str, str], parameters: Mapping[str, Paramet
     if isinstance(live, str):
         return live
     # The conditions are those of our own `LossSpec`s, as the references are.
-    named = _ParametersOrNone(parameters)
+    named = defaultdict(lambda: None, parameters)  # None for one that the loss does not have
     holds = (formula for when, formula in live.items() if not when or eval(when, {}, named))
     return next(holds, "")
-
-
-class _ParametersOrNone(dict):
-    """Parameters by name; None for one that the loss does not have."""
-
-    def __missing__(self, name: str) -> None:
-        return None
 
 
 def references(live: str) -> Iterator[str]:

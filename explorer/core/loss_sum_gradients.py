@@ -12,7 +12,7 @@ from lossprism.explorer.core.ranks_and_term_weights import Weights
 from lossprism.losses import prefix_shares
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.combined.vector_truncation import length_of
-from lossprism.losses.spec import LossSpec, Part
+from lossprism.losses.spec import Part
 
 # So many of the pairs on which parts pull against each other are named.
 NAMED_PARTS = 5
@@ -39,12 +39,10 @@ class PartSeen:
 
 @dataclass(frozen=True)
 class Opposed:
-    """A pair whose `pulls`, the gradients of each weighted part, have both signs; `undone` is the
-    amount that cancels."""
+    """A pair whose `pulls`, the gradients of each weighted part, have both signs."""
 
     pair: int
     pulls: tuple[float, ...]
-    undone: float
 
 
 @dataclass(frozen=True)
@@ -94,13 +92,11 @@ def parts_of(e: Exploration) -> Parts | None:
         parts=seen,
         cosines=(gradients @ gradients.T / norms[:, None] / norms).clamp(-1, 1),
         opposed=[
-            Opposed(pair, tuple(pulls[:, pair].tolist()), float(lost[pair]))
-            for pair in heaviest
-            if lost[pair] > 0
+            Opposed(pair, tuple(pulls[:, pair].tolist())) for pair in heaviest if lost[pair] > 0
         ],
         opposed_count=int((lost > 0).sum()),
         undone=float(lost.sum()) / size if size > 0 else 0.0,
-        energies=_energies(e.spec, gradients, e),
+        energies=_energies(e, gradients),
     )
 
 
@@ -152,12 +148,13 @@ def _seen(
     )
 
 
-def _energies(spec: LossSpec, gradients: Tensor, e: Exploration) -> list[Energy]:
-    on_prefixes = [k for k, part in enumerate(spec.parts) if part.prefix is not None]
+def _energies(e: Exploration, gradients: Tensor) -> list[Energy]:
+    parts = e.spec.parts
+    on_prefixes = [k for k, part in enumerate(parts) if part.prefix is not None]
     if not on_prefixes or e.batch.vectors is None or e.gradient_of != "vectors":
         return []
     shape = e.batch.vectors.shape
-    lengths = [length_of(spec.parts[k].prefix or 1.0, shape[1]) for k in on_prefixes]
+    lengths = [length_of(parts[k].prefix or 1.0, shape[1]) for k in on_prefixes]
     longest = on_prefixes[lengths.index(max(lengths))]
     ordered = sorted(set(lengths))
     whole, alone = gradients.sum(dim=0).reshape(shape), gradients[longest].reshape(shape)

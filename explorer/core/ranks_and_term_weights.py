@@ -169,7 +169,7 @@ def heaviest(trace: Trace, terms: str, weights: Weights, count: int = 20) -> lis
     values_chosen = values.flatten()[chosen].tolist()
     carried = shares[chosen]
     return [
-        Term(_cell(place, values.shape), value, share, total)
+        Term(tuple(map(int, np.unravel_index(place, values.shape))), value, share, total)
         for place, value, share, total in zip(
             chosen.tolist(),
             values_chosen,
@@ -179,12 +179,3 @@ def heaviest(trace: Trace, terms: str, weights: Weights, count: int = 20) -> lis
         )
         if share > 0
     ]
-
-
-def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the indices of the cell at this place in row-major order."""
-    cell: list[int] = []
-    for length in reversed(shape):
-        place, along = divmod(place, length)
-        cell.append(along)
-    return tuple(reversed(cell))

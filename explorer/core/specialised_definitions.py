@@ -41,6 +41,7 @@ CACHED_FUNCTIONS = 1024
 ANNOTATIONS = "from __future__ import annotations\n"
 _FILE_NAME_START = "<specialised "
 _serial = itertools.count(1)
+_sum_of = functools.lru_cache(maxsize=CACHED_FUNCTIONS)(with_definitions)
 
 
 def definition_at(
@@ -60,15 +61,6 @@ def definition_at(
 def _part_at(part: Part, arguments: Mapping[str, Any]) -> Callable[..., Tensor]:
     options = {**part_inputs(part, arguments, {}), **options_of(part, arguments)}
     return definition_at(part.spec.definition, options)
-
-
-@functools.lru_cache(maxsize=CACHED_FUNCTIONS)
-def _sum_of(
-    definition: Callable[..., Tensor],
-    definitions: tuple[Callable[..., Tensor], ...],
-    off: frozenset[str],
-) -> Callable[..., Tensor]:
-    return with_definitions(definition, definitions, off)
 
 
 def specialised(

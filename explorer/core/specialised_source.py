@@ -1,4 +1,4 @@
-"""The source of a function with its tests answered and its rules inlined (`specialise`)."""
+"""The source of a function with its tests answered and its rules inlined (`specialised`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Exported Python programs that compute the shown loss again, and print it.
 
-Each is self-contained. There are three variants: torch with the loss's definition written out, the
-installed package `losses`, sentence-transformers. The loss's inputs are written into the program
-or, if there are many, read from files: `packed` has both.
+Each is self-contained. `KINDS` has the variants, such as torch with the loss's definition written
+out, the installed package `losses`, or sentence-transformers. The loss's inputs are written into
+the program or, if there are many, read from files: `packed` has both.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Dependencies are found by reading: the statement at the top of a module that makes a name, and those
 that make the names in it. Installed packages are imported. Geometry is written in its plain form
-(`plain_forms`).
+(`geometry_for_exported_code`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import os
 import shutil
 import threading
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -92,12 +91,9 @@ def _folder(kind: Kind, repo: str) -> Path:
 
 def _marked(kind: Kind) -> list[Path]:
     """The folders that a hosted page has made, the one used last first."""
-    marked = [(age_of(mark, mark.stat().st_mtime), mark.parent) for mark in _marks(kind)]
+    marks = _root().glob(f"{kind}s--*/{MARK_FILE}")
+    marked = [(age_of(mark, mark.stat().st_mtime), mark.parent) for mark in marks]
     return [folder for _, folder in sorted(marked)]
-
-
-def _marks(kind: Kind) -> Iterator[Path]:
-    yield from _root().glob(f"{kind}s--*/{MARK_FILE}")
 
 
 def _size(folder: Path) -> int:

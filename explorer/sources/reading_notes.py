@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import display_number
-from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
@@ -87,9 +86,6 @@ class ReadingNote:
 
     def written(self, language: str = "en") -> str:
         return say(language, self.key, **self.values)
-
-    def to_json(self) -> Json:
-        return {"key": self.key, "values": dict(self.values)}
 
 
 def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:

@@ -1,5 +1,4 @@
-"""Vectors of sentences as a file brings them, in columns beside the texts; and as a scenario holds
-a guide's."""
+"""Vectors of sentences as a file brings them, in columns beside the texts."""
 
 import math
 from array import array

@@ -48,11 +48,9 @@ class Axis:
         order = self.exploration.scenario.view.order
         if order == "entry" or self.name == "level" or not self.pairs or min(self.pairs) < 0:
             return "entry"
-        keys = [self._sorting(order)[pair] for pair in self.pairs]
+        values = self.labels if order == "label" else self.scores
+        keys = [values[pair] for pair in self.pairs]
         return order if keys == sorted(keys) else "entry"
-
-    def _sorting(self, order: str) -> list[float]:
-        return self.labels if order == "label" else self.scores
 
     def is_named(self, pen: Pen, cell: float) -> bool:
         """Return whether items are few enough for their sentences, beside cells that tall."""

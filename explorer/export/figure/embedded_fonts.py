@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from lossprism.explorer.export.figure.font_files import BUNDLED, OPEN_LICENCE, font_of, open_font
 from lossprism.explorer.export.figure.pdf import SVG_TAG, style_of
 
-# By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
+# By style of text: how the figure's lists of fonts name the first file of `font_files.BUNDLED`.
 FACES = {
     "sans": ("IBM Plex Sans", 400),
     "bold": ("IBM Plex Sans", 600),

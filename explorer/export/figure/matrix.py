@@ -1,8 +1,7 @@
 """The matrix of a step, as an SVG for a slide, without a browser.
 
 It shows the page's content (the same arrays of `explorer.export.exploration_arrays`, the same
-colours), with a caption on the origin of the numbers. It needs no font, script or other file. PNGs
-are made of it in the browser.
+colours), with a caption on the origin of the numbers. It needs no font, script or other file.
 """
 
 import math

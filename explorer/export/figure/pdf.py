@@ -206,7 +206,7 @@ class _PageDrawing:
 
 
 def style_of(of: dict[str, str]) -> str:
-    """Return the style of a text, as `fonts.OWN` names it, by the attributes of its element."""
+    """Return the style of a text, one of `font_files.BUNDLED`, by its element's attributes."""
     family = of.get("font-family", "")
     if "Mono" in family:
         return "mono"

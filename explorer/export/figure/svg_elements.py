@@ -1,4 +1,4 @@
-"""Elements of a self-contained SVG: palettes, text, shapes, PNG images."""
+"""Elements of a self-contained SVG: text, shapes, PNG images."""
 
 from __future__ import annotations
 
