@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.middleware.refusals import refusal
-from lossprism.explorer.web.pages.learn.page_data import BELOW
+from lossprism.explorer.web.pages.learn.initial_page_data import BELOW
 from lossprism.losses import LOSSES, SHIPPED
 from lossprism.losses.combined.vector_queue import REFERENCES
 from lossprism.version import VERSION

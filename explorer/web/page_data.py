@@ -1,7 +1,7 @@
 """The data that a page has when it opens: facts for every page, and the table of its state.
 
-The facts of one page stand in its `page_data.py`. The browser keeps the page's state by the table
-(`kit/state_store.js`), writes it into the address and the history (`kit/browser_history.js`,
+The facts of one page stand in its `initial_page_data.py`. The browser keeps the page's state by the
+table (`kit/state_store.js`), writes it into the address and the history (`kit/browser_history.js`,
 `kit/state_link.js`), and takes ranges and defaults of its fields from it. Tables are made from the
 dataclasses that read the page's requests, so that each default and range is stated once.
 """

@@ -65,17 +65,17 @@ from lossprism.explorer.web.middleware.visitor_key import VisitorKeyMiddleware
 from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
 from lossprism.explorer.web.page_requests import FORGET
 from lossprism.explorer.web.pages import link_previews
-from lossprism.explorer.web.pages.claims import page_data as claims_page
-from lossprism.explorer.web.pages.compare import page_data as compare_page
-from lossprism.explorer.web.pages.doctor import page_data as doctor_page
-from lossprism.explorer.web.pages.explore import page_data as explore_page
-from lossprism.explorer.web.pages.finetune import page_data as finetune_page
-from lossprism.explorer.web.pages.landscape import page_data as landscape_page
-from lossprism.explorer.web.pages.large import page_data as large_page
-from lossprism.explorer.web.pages.learn import page_data as learn_page
-from lossprism.explorer.web.pages.map import page_data as map_page
+from lossprism.explorer.web.pages.claims import initial_page_data as claims_page
+from lossprism.explorer.web.pages.compare import initial_page_data as compare_page
+from lossprism.explorer.web.pages.doctor import initial_page_data as doctor_page
+from lossprism.explorer.web.pages.explore import initial_page_data as explore_page
+from lossprism.explorer.web.pages.finetune import initial_page_data as finetune_page
+from lossprism.explorer.web.pages.landscape import initial_page_data as landscape_page
+from lossprism.explorer.web.pages.large import initial_page_data as large_page
+from lossprism.explorer.web.pages.learn import initial_page_data as learn_page
+from lossprism.explorer.web.pages.map import initial_page_data as map_page
 from lossprism.explorer.web.pages.missing import page as missing
-from lossprism.explorer.web.pages.sphere import page_data as sphere_page
+from lossprism.explorer.web.pages.sphere import initial_page_data as sphere_page
 from lossprism.version import VERSION
 
 HEALTH = APIRoute("/healthz", health, include_in_schema=False)

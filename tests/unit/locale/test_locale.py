@@ -137,7 +137,7 @@ def test_no_word_for_a_reader_stands_in_a_script():
     assert not found
 
 
-PAGES = sorted((ROOT / "web" / "pages").rglob("page_data.py"))
+PAGES = sorted((ROOT / "web" / "pages").rglob("initial_page_data.py"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

@@ -10,7 +10,7 @@ from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offered
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
-from lossprism.explorer.web.pages.large.page_data import page_data
+from lossprism.explorer.web.pages.large.initial_page_data import page_data
 from lossprism.losses import LOSSES
 from lossprism.losses.kernels import log1p_sum_exp, softplus
 from lossprism.losses.spec import LossSpec, Parameter

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.pages.claims import requests
-from lossprism.explorer.web.pages.claims.page_data import page_data
+from lossprism.explorer.web.pages.claims.initial_page_data import page_data
 from tests.tiny import save_bert
 from tests.unit.lab.training.conftest import train_here
 

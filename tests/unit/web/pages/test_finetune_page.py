@@ -22,7 +22,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.web.pages.finetune import (
-    page_data,
+    initial_page_data,
     request_plan,
     requests,
     state_entries,
@@ -57,7 +57,7 @@ def test_the_first_plan_is_one_that_can_start():
 
 
 def test_the_quick_plan_fits_into_the_first():
-    plan = request_plan.read_plan({**FIRST, **vars(page_data.page_data().quick)})
+    plan = request_plan.read_plan({**FIRST, **vars(initial_page_data.page_data().quick)})
     assert plan.encoder == SCRATCH
     assert plan.loss == FIRST["loss"]
 
@@ -194,7 +194,7 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
 
 
 def test_the_figures_of_the_source_with_their_means():
-    printed = page_data.page_data().source
+    printed = initial_page_data.page_data().source
     for figure in ("spearman", "accuracy"):
         for row in getattr(printed, figure):
             *values, mean = row.values

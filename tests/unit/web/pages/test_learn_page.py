@@ -11,7 +11,7 @@ from lossprism.explorer.lab.learn.lesson_types import with_parameters
 from lossprism.explorer.lab.learn.lessons import LESSONS, moments
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.web.pages.learn import requests
-from lossprism.explorer.web.pages.learn.page_data import page_data
+from lossprism.explorer.web.pages.learn.initial_page_data import page_data
 
 ASK = {function.__name__: function for function in requests.SERVED}
 

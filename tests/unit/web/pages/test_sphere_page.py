@@ -13,7 +13,7 @@ from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.web.pages.sphere import requests
-from lossprism.explorer.web.pages.sphere.page_data import page_data
+from lossprism.explorer.web.pages.sphere.initial_page_data import page_data
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
 from tests.unit.lab.sphere.films import films_of
 
