@@ -89,7 +89,8 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
         **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
-        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape", "map", "claims")},
+        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape", "claims")},
+        ("sentence_map", "chart"): [CHART],
         ("explore", "newer_batch"): [{"name": "/tmp/step-00000001.safetensors"}],
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
@@ -187,13 +188,15 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
             {**SIDES, "lever": "", "example": "graded_english", "scene": ""}
         ],
         ("landscape", "cuts"): [{**SIDES, "lever": "scale", "negative": 0.2}],
-        ("map", "map"): [
+        ("sentence_map", "map"): [
             {"example": "graded_english", "scene": "", "run": "", "method": "pca", "seed": 0},
             {"scene": link, "run": "", "method": "pca"},
             {"run": run, "method": "pca"},
         ],
-        ("map", "runs"): [{}],
-        ("map", "on_explore"): [{"example": "graded_english", "scene": "", "pairs": [0, 2]}],
+        ("sentence_map", "runs"): [{}],
+        ("sentence_map", "on_explore"): [
+            {"example": "graded_english", "scene": "", "pairs": [0, 2]}
+        ],
         ("learn", "measured"): [{"lesson": "duplicate", "step": 1}],
         ("learn", "cards"): [{}],
         ("learn", "take"): [{"lesson": "duplicate", "step": 1, "at": 1}],

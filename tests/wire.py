@@ -201,7 +201,8 @@ def declarations() -> str:
             for name, function in sorted(functions.items())
         )
         about = f"/** What the instruments of the page {page} can ask the server. */"
-        parts.append(f"{about}\nexport interface {page.capitalize()}Server {{\n{called}}}\n")
+        server = page.title().replace("_", "") + "Server"
+        parts.append(f"{about}\nexport interface {server} {{\n{called}}}\n")
     return "\n".join(parts)
 
 

@@ -73,8 +73,8 @@ from lossprism.explorer.web.pages.finetune import initial_page_data as finetune_
 from lossprism.explorer.web.pages.landscape import initial_page_data as landscape_page
 from lossprism.explorer.web.pages.large import initial_page_data as large_page
 from lossprism.explorer.web.pages.learn import initial_page_data as learn_page
-from lossprism.explorer.web.pages.map import initial_page_data as map_page
 from lossprism.explorer.web.pages.missing import page as missing
+from lossprism.explorer.web.pages.sentence_map import initial_page_data as map_page
 from lossprism.explorer.web.pages.sphere import initial_page_data as sphere_page
 from lossprism.version import VERSION
 
@@ -111,13 +111,13 @@ PAGES = (
     ("learn", "learn", learn_page),
     ("learn/sphere", "sphere", sphere_page),
     ("learn/landscape", "landscape", landscape_page),
-    ("learn/map", "map", map_page),
+    ("learn/map", "sentence_map", map_page),
     ("learn/claims", "claims", claims_page),
 )
 # Types of the data of each page when it opens: the facts for every page, and its own by its folder.
 FACTS: dict[str, type[Facts]] = {
     folder: make_dataclass(
-        f"{folder.title()}Facts",
+        folder.title().replace("_", "") + "Facts",
         [(folder, get_type_hints(page.page_data)["return"])],
         bases=(Facts,),
         namespace={"__doc__": f"Facts for the {folder} page."},

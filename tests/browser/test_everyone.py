@@ -63,7 +63,7 @@ COMPLETE = {
     "learn/landscape": "window.lossprism?.page('landscape')?.drawn"
     " && document.querySelectorAll('.lp-plot .main-svg').length > 3",
     "learn/temperature": "window.lossprism?.page('learn')?.drawn",
-    "learn/map": "window.lossprism?.page('map')?.drawn"
+    "learn/map": "window.lossprism?.page('sentence_map')?.drawn"
     " && document.querySelector('.lp-plot .main-svg')",
     "learn/sphere": "window.lossprism?.page('sphere')?.drawn",
     "learn/claims": "window.lossprism?.page('claims')?.verdicts['S4-range']",

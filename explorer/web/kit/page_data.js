@@ -5,6 +5,6 @@
  *   & import("../wire").LargeFacts
  *   & import("../wire").FinetuneFacts & import("../wire").LearnFacts
  *   & import("../wire").SphereFacts & import("../wire").LandscapeFacts
- *   & import("../wire").MapFacts & import("../wire").ClaimsFacts} PageData
+ *   & import("../wire").SentenceMapFacts & import("../wire").ClaimsFacts} PageData
  */
 export const pageData = /** @type {PageData} */ ({}); // of the pages' own, that of this page alone

@@ -194,7 +194,9 @@ def sentences(**look: Unpack[Look]) -> str:
         for name, colour in (("pull", "down"), ("push", "up"))
     ]
     panel = _panel("", *MAP_SIZE, shapes)
-    return chart_figure(Chart(say(language, "page.map"), caption, legend, [panel], 1), **look)
+    return chart_figure(
+        Chart(say(language, "page.sentence_map"), caption, legend, [panel], 1), **look
+    )
 
 
 @_in_turn

@@ -148,7 +148,7 @@ def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     assert number(figure(page, "loss")) == pytest.approx(loss, rel=1e-4)
 
 
-MAP = "window.lossprism?.page('map')"
+MAP = "window.lossprism?.page('sentence_map')"
 
 
 def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:

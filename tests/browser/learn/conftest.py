@@ -15,7 +15,7 @@ from tests.browser.ways import way_by_address
 
 @pytest.fixture(scope="session")
 def handed_on_map(contexts: Contexts, server: Server) -> HandedOn:
-    way = way_by_address("map", steering.open_map, steering.MAP_DRAWN, "learn/map")
+    way = way_by_address("sentence_map", steering.open_map, steering.MAP_DRAWN, "learn/map")
     return HandedOn(contexts, server, way)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-MAP_DRAWN = "window.lossprism?.page('map')?.drawn && document.querySelector('.lp-plot .main-svg')"
+MAP_DRAWN = (
+    "window.lossprism?.page('sentence_map')?.drawn && document.querySelector('.lp-plot .main-svg')"
+)
 FILMED = """(() => {
   const { drawn, requests, history } = window.lossprism?.page('sphere') ?? {};
   return drawn && !requests.flying && !requests.due && !history.pending;

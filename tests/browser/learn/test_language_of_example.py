@@ -12,16 +12,16 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("name", ["map", "landscape"])
+@pytest.mark.parametrize(("path", "name"), [("map", "sentence_map"), ("landscape", "landscape")])
 def test_without_an_address_the_example_is_in_the_readers_language(
-    new_page: Callable[..., Page], server: Server, name: str
+    new_page: Callable[..., Page], server: Server, path: str, name: str
 ) -> None:
     page = new_page(locale="zh-CN")
     state = f"window.lossprism?.page('{name}')"
 
     def example_of(link: str) -> str:
         page.goto("about:blank")
-        page.goto(f"{server.address}/learn/{name}{link}", wait_until="domcontentloaded")
+        page.goto(f"{server.address}/learn/{path}{link}", wait_until="domcontentloaded")
         page.wait_for_function(f"{state}?.drawn")
         return page.evaluate(f"{state}.store.state.example")
 

@@ -26,7 +26,7 @@ from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
-PAGE = "window.lossprism.page('map')"
+PAGE = "window.lossprism.page('sentence_map')"
 EXPLORE = "window.lossprism.page()"
 EXPLORE_DRAWN = "window.lossprism?.page()?.drawn"
 MOST_WORDS, MOST_CONTROLS = 90, 15
@@ -41,7 +41,7 @@ def opened(page: Page, server: Server) -> Page:
 
 
 def at_place(page: Page, scenario: str) -> Page:
-    return led(page, "map", scenario, DRAWN)
+    return led(page, "sentence_map", scenario, DRAWN)
 
 
 def place_on_screen(page: Page, x: float, y: float) -> tuple[float, float]:

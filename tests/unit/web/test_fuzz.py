@@ -30,7 +30,7 @@ from lossprism.explorer.web.pages.explore import requests as explore_requests
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
-from lossprism.explorer.web.pages.map import requests as map_requests
+from lossprism.explorer.web.pages.sentence_map import requests as map_requests
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied

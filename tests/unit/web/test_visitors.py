@@ -54,7 +54,7 @@ from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
-from lossprism.explorer.web.pages.map import requests as map_requests
+from lossprism.explorer.web.pages.sentence_map import requests as map_requests
 from tests import wire
 from tests.downloads import file_of
 from tests.sentences import pattern_of, raises_problem
@@ -84,7 +84,7 @@ OWN_ONLY = {
     "learn": "measured cards on_my_batch take chart forget",
     "sphere": "film chart forget",
     "landscape": "landscapes cuts chart forget",
-    "map": "runs on_explore chart forget look cancel",
+    "sentence_map": "runs on_explore chart forget look cancel",
     "claims": "row verdicts train chart forget look cancel",
 }
 
@@ -197,7 +197,7 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
         "follow": [{"claim": "S1-33", "runs": [run]}],
         "stop": [{"runs": [run]}],
     }
-    request["map"] = {"map": [{"run": run, "method": "pca"}]}
+    request["sentence_map"] = {"map": [{"run": run, "method": "pca"}]}
     for page, names in OWN_ONLY.items():
         request.setdefault(page, {}).update({name: [] for name in names.split()})
     return request

@@ -125,9 +125,8 @@ def test_every_answer_is_declared():
     """Each type by one name, and each function of a page with the type of its answers."""
     written = wire.declarations()
     for page, functions in wire.served_functions().items():
-        (methods,) = re.findall(
-            rf"export interface {page.capitalize()}Server {{\n(.*?)}}\n", written, re.DOTALL
-        )
+        server = page.title().replace("_", "") + "Server"
+        (methods,) = re.findall(rf"export interface {server} {{\n(.*?)}}\n", written, re.DOTALL)
         assert re.findall(r"^  (\w+)\(request: unknown\)", methods, re.MULTILINE) == sorted(
             functions
         )

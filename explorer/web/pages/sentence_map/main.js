@@ -29,15 +29,15 @@ const DIRECTIONS = [
 /** @param {Page} properties */
 function Main({ page }) {
   page.observe("state", "map");
-  const example = pageData.map.examples.includes(page.batch) ? say(`example.${page.batch}.title`) : "";
-  useLayoutEffect(() => entitle([say("page.map"), example].filter(Boolean).join(" · ")));
+  const example = pageData.sentence_map.examples.includes(page.batch) ? say(`example.${page.batch}.title`) : "";
+  useLayoutEffect(() => entitle([say("page.sentence_map"), example].filter(Boolean).join(" · ")));
   const chart = useRef(/** @type {import("./sentence_plot.js").Chart | null} */ (null));
   const { map } = page;
   const height = Math.max(340, Math.min(MAP_HEIGHT_PX, innerHeight - AROUND_PX));
   return h(
     "div.lp-map-page",
     h(ProblemBox, { page, isShown: () => map !== null }),
-    h("h1", say("page.map")),
+    h("h1", say("page.sentence_map")),
     h(Choices, { page }),
     h(Progress, { page }),
     h("p.lp-note", { "aria-live": "polite" }, map ? fidelityWords(page) : ""),
@@ -84,7 +84,7 @@ function figureFile(page, chart, look) {
   const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
   const legend = DIRECTIONS.map(([key, sign]) => ({ name: say(key), colour: colourOf(sign) }));
   const caption = [fidelityWords(page), say("map.width")];
-  const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
+  const drawn = { title: say("page.sentence_map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
   return page.server.chart({ ...look, name: "lossprism-map", chart: drawn });
 }
 
@@ -94,7 +94,7 @@ const isInFile = ({ marker, x }) => x.length > 0 && marker?.opacity !== 0;
 /** @param {Page} properties */
 function Choices({ page }) {
   const { method, search } = page.store.state;
-  const batches = pageData.map.examples.map((name) => [name, say(`example.${name}.title`)]);
+  const batches = pageData.sentence_map.examples.map((name) => [name, say(`example.${name}.title`)]);
   if (stored("scene") || page.batch === EXPLORE_BATCH) batches.push([EXPLORE_BATCH, say("map.mine")]);
   if (page.batch === LARGE_BATCH) batches.push([LARGE_BATCH, say("map.large")]);
   for (const { id, loss } of page.runs) {
@@ -278,7 +278,7 @@ function ChangedSentences({ page }) {
 /**
  * @param {HTMLElement} root
  * @param {MapPage} page
- * @param {import("../../kit/types").Asking<import("../../wire").MapServer>} server
+ * @param {import("../../kit/types").Asking<import("../../wire").SentenceMapServer>} server
  */
 export default function main(root, page, server) {
   show(root, Main, { page });

@@ -25,7 +25,7 @@ from lossprism.explorer.runtime.validation import integer, invalid_value, of_typ
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
 from lossprism.explorer.web.pages.large.requests import read_query, start_opening
-from lossprism.explorer.web.pages.map.state_entries import SEEDS
+from lossprism.explorer.web.pages.sentence_map.state_entries import SEEDS
 
 MAX_LISTED_RUNS = 50
 SHOWN_LETTERS = 60  # of a request that cannot be read

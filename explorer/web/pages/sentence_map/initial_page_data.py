@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from lossprism.explorer.sources.textbook import with_vectors
 from lossprism.explorer.web.page_data import Entry
-from lossprism.explorer.web.pages.map import requests
-from lossprism.explorer.web.pages.map.state_entries import map_table
+from lossprism.explorer.web.pages.sentence_map import requests
+from lossprism.explorer.web.pages.sentence_map.state_entries import map_table
 
 SERVED = requests.SERVED
 

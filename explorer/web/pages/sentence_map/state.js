@@ -7,7 +7,7 @@ import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { newestOf } from "../../kit/request_scheduling.js";
 import { stored } from "../../kit/storage.js";
 
-/** @typedef {import("../../wire").MapServer} MapServer */
+/** @typedef {import("../../wire").SentenceMapServer} SentenceMapServer */
 /** @typedef {{ points: Float32Array, gradient: Float32Array }} Frame */
 /** @typedef {import("../../wire").MapAnswer & { moments: Frame[] }} SentenceMap */
 
@@ -17,10 +17,10 @@ const SIGHT_DIGITS = 6; // of what is in sight
 const MAX_MARKED = 100; // pairs: more would be no list to read, and no link to send
 const RUN_PREFIX = "run:"; // before the name of a run, in place of an example
 
-/** @extends {PageInUrl<MapServer>} */
+/** @extends {PageInUrl<SentenceMapServer>} */
 export class MapPage extends PageInUrl {
   constructor() {
-    super(["map"], pageData.map.table);
+    super(["map"], pageData.sentence_map.table);
     /** @type {SentenceMap | null} */
     this.map = null;
     /** @type {import("../../wire").MapRun[]} */
@@ -94,7 +94,7 @@ export class MapPage extends PageInUrl {
     return this.order.pairs;
   }
 
-  /** @param {import("../../kit/types").Asking<MapServer>} server */
+  /** @param {import("../../kit/types").Asking<SentenceMapServer>} server */
   async connect(server) {
     this.remedies.push({ fits: ({ about }) => about === "cancelled", key: "ui.go_on", act: () => this.ask() });
     await super.connect(server);
