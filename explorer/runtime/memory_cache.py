@@ -23,6 +23,10 @@ class Cache(Generic[Value]):
     def size(self) -> int:
         return int(self._entries.currsize)
 
+    @property
+    def max_size(self) -> int:
+        return int(self._entries.maxsize)
+
     def get(self, key: Hashable) -> Value | None:
         """Return the value of a key, which becomes the most recently used; None if missing."""
         with self._lock:
