@@ -126,7 +126,7 @@ class Exploration:
             return (
                 min(value for value in (self.loss, self.collapse) if value is not None) > self.floor
             )
-        tied = _shares_sentences(self.batch, frozenset(self.spec.reads.values()))
+        tied = self.batch.shares_sentences(self.spec.reads.values())
         several = len(self.spec.parts) > 1  # each has its own least, perhaps not at one place
         if not tied and not several and not self._lacks_dimensions:
             return False
@@ -319,11 +319,6 @@ def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
         inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
         return ranks_and_term_weights.places_of(inputs)
-
-
-@functools.lru_cache(maxsize=KEPT_BATCHES)
-def _shares_sentences(batch: Batch, reads: frozenset[str]) -> bool:
-    return batch.shares_sentences(reads)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)

@@ -162,12 +162,8 @@ def disagrees(strong: int, usual: Disagreement | None) -> bool:
     return usual is not None and strong > usual.most_strong
 
 
-def _ignore_progress(done: int, total: int) -> None:
-    """Ignore progress."""
-
-
 def disagreement(
-    contradicted: Contradictions, correlation: float | None, progress: Progress = _ignore_progress
+    contradicted: Contradictions, correlation: float | None, progress: Progress = lambda *_: None
 ) -> Disagreement | None:
     """Draw batches with these labels in which only noise separates score and label; count suspects.
 

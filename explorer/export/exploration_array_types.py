@@ -229,17 +229,11 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Looked):
     """A loss on a batch in full detail."""
 
-    figures: Figures
-    steps: list[Step]
-    inputs: int
-    chosen: int
-    shown: Shown
     listing: str
     first_line: int
-    pairs: PairArrays
     parts: Parts | None
     heaviest: list[Term]
     suspects: list[Suspect]

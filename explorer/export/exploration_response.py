@@ -52,14 +52,6 @@ class Explored(Sparse):
     limited: bool | None = None
 
 
-def explored(resolved: Resolved, batch: Batch, key: str = "") -> Explored:
-    """Return the picture and, with its `key`, the batch, which does not change while a slider
-    moves."""
-    exploration = explore(resolved, batch)
-    of_batch = _described(exploration, key) if key else None
-    return Explored(picture=picture(exploration, remarks(exploration)), batch=of_batch)
-
-
 def _described(exploration: Exploration, key: str) -> ExploredBatch:
     data, seen = exploration.scenario.data, exploration.batch
     return ExploredBatch(
@@ -85,9 +77,14 @@ def _teacher_scores(pairs: Pairs) -> list[float | None] | None:
 def explored_scenario(
     resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Explored | None:
-    """Return `explored` of a scenario; None if its batch is not cached (`_batch_of`)."""
-    batch_facts = _batch_of(resolved, name, batch)
-    return None if batch_facts is None else explored(resolved, batch_facts, key)
+    """Return the picture of a scenario and, with its `key`, the batch, which does not change while
+    a slider moves; None if its batch is not cached (`_batch_of`)."""
+    seen = _batch_of(resolved, name, batch)
+    if seen is None:
+        return None
+    exploration = explore(resolved, seen)
+    of_batch = _described(exploration, key) if key else None
+    return Explored(picture=picture(exploration, remarks(exploration)), batch=of_batch)
 
 
 def stop_of_scenario(

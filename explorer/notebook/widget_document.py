@@ -32,7 +32,8 @@ _RELATIVE = re.compile(r"""(^import\s(?:[^"';]*\sfrom\s)?")(\.[^"]+)(";$)""", re
 @functools.cache
 def document() -> str:
     """Return the document as HTML: an import map, the styles with their fonts, and the view."""
-    modules = {_name(path): _as_data("text/javascript", _module(path)) for path in _modules()}
+    paths = page_html.imported([VIEW])
+    modules = {_name(path): _as_data("text/javascript", _module(path)) for path in paths}
     names = [KATEX_STYLE, *(f"kit/styles/{one}.css" for one in STYLES), VIEW_STYLE]
     styles = "\n".join(page_html.FILES[name].decode() for name in names)
     return (
@@ -52,10 +53,6 @@ def sentences(language: str) -> dict[str, str]:
 def page_facts() -> dict[str, list[str]]:
     """Return the facts of `pageData` that the view reads."""
     return {"counts": sorted(COUNTS), "paired": [*PAIRED], "by_pair": [*NAMED_BY_PAIR]}
-
-
-def _modules() -> list[str]:
-    return page_html.imported([VIEW])
 
 
 def _name(path: str) -> str:

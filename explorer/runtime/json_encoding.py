@@ -49,8 +49,7 @@ def _mended(value: Any) -> Any:
     if isinstance(value, dict):
         return {_mended(name): _mended(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        values = [_mended(inner) for inner in value]
-        return values if isinstance(value, list) else tuple(values)
+        return [_mended(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if dataclasses.is_dataclass(value):

@@ -161,9 +161,7 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
         disable_progress_bars()
         repo, subset = repository_and_subset(hub)
         rows_of_set = load_dataset(repo, subset, split=split, token=hub_token(), streaming=True)
-        if (
-            rows_of_set.features is not None
-        ):  # of known ones, pictures and sounds stay what they are
+        if rows_of_set.features is not None:  # known ones: pictures and sounds stay what they are
             rows_of_set = rows_of_set.decode(False)
         for row in rows_of_set.take(most):
             if left.is_set():

@@ -94,16 +94,10 @@ class Pairs:
 
     def at(self, places: Sequence[int]) -> Pairs:
         """The pairs at these places, as pairs of their own."""
-        first, second = (
-            tuple(side[place] for place in places) for side in (self.first, self.second)
-        )
-        scores = None if self.scores is None else tuple(self.scores[place] for place in places)
-        labels = tuple(self.labels[place] for place in places)
-        teacher = None if self.teacher is None else tuple(self.teacher[place] for place in places)
-        kept = {"label_range": self.label_range, "labelled": self.labelled, "teacher": teacher}
-        in_rows = None if self.in_rows is None else tuple(self.in_rows[place] for place in places)
-        kept |= {"inference": self.inference, "in_rows": in_rows}
-        part = Pairs(first, second, labels, scores, **kept)
+        of_pairs = ("first", "second", "labels", "scores", "teacher", "in_rows")
+        known = ((name, getattr(self, name)) for name in of_pairs)
+        some = {name: one and tuple(one[place] for place in places) for name, one in known}
+        part = dataclasses.replace(self, places=None, **some)
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
         rows = [row[text] for text in part.sentences]
         vectors, guide, taught_vectors = (

@@ -7,8 +7,8 @@ https://parquet.apache.org/docs/file-format/metadata/
 
 from typing import Any
 
-# Types of the compact protocol.
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+# Types of the compact protocol; a footer has no sets and no maps.
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _STRUCT = 1, 2, 3, 7, 8, 9, 12
 _INTEGERS = (4, 5, 6)
 # Numbers of the fields of FileMetaData, RowGroup, ColumnChunk and ColumnMetaData.
 _ROW_GROUPS, _COLUMNS, _META_DATA, _PATH, _NUM_VALUES = 4, 1, 3, 3, 5
@@ -56,14 +56,10 @@ class _Struct:
             return self._bytes(self._varint())
         if kind == _STRUCT:
             return self.fields()
-        if kind in (_LIST, _SET):
+        if kind == _LIST:
             head = self._byte()
             count = head >> 4 if head >> 4 != 15 else self._varint()
             return [self._value(head & 15) for _ in range(count)]
-        if kind == _MAP:
-            count = self._varint()
-            kinds = self._byte() if count else 0
-            return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(count)]
         if kind == _DOUBLE:
             return self._bytes(8)
         if kind in (_TRUE, _FALSE, _BYTE):

@@ -135,37 +135,35 @@ def fingerprint(pairs: Pairs) -> str:
     return hashlib.sha256("\n".join(pairs.sentences).encode()).hexdigest()
 
 
-EXAMPLES: dict[str, Example] = {
-    "graded_english": Example(
-        "graded_english", _from_file("graded_english"), _mislabelled("graded_english")
-    ),
-    "graded_chinese_multilingual": Example(
+_EXAMPLES = (
+    Example("graded_english", _from_file("graded_english"), _mislabelled("graded_english")),
+    Example(
         "graded_chinese_multilingual",
         _from_file("graded_chinese", MULTILINGUAL_EMBEDDINGS),
         _mislabelled("graded_chinese"),
         note="example.graded_chinese_multilingual.note",
         encoder=MULTILINGUAL,
     ),
-    "graded_chinese": Example(
+    Example(
         "graded_chinese",
         _from_file("graded_chinese"),
         _mislabelled("graded_chinese"),
         note="example.graded_chinese.note",
     ),
-    "cosent_batch": Example("cosent_batch", _cosent_batch, encodable=False),
-    "worked_example": Example("worked_example", _worked_example, encodable=False),
-    "nli_triplets": Example("nli_triplets", _from_file("nli_triplets")),
-    "hard_negatives": Example("hard_negatives", _from_file("hard_negatives")),
-    "hard_negatives_chinese": Example(
+    Example("cosent_batch", _cosent_batch, encodable=False),
+    Example("worked_example", _worked_example, encodable=False),
+    Example("nli_triplets", _from_file("nli_triplets")),
+    Example("hard_negatives", _from_file("hard_negatives")),
+    Example(
         "hard_negatives_chinese",
         _from_file("hard_negatives_chinese", MULTILINGUAL_EMBEDDINGS),
         note="example.graded_chinese_multilingual.note",
         encoder=MULTILINGUAL,
     ),
-    "graded_lists": Example("graded_lists", _from_file("graded_lists")),
-    "twins": Example("twins", _from_file("twins"), _mislabelled("twins"), hidden=_hidden("twins")),
-}
-
+    Example("graded_lists", _from_file("graded_lists")),
+    Example("twins", _from_file("twins"), _mislabelled("twins"), _hidden("twins")),
+)
+EXAMPLES: dict[str, Example] = {one.name: one for one in _EXAMPLES}
 
 # What opens in place of an example or of practice pairs, for a reader of a language.
 IN_LANGUAGE = {
