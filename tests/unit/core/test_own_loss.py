@@ -313,6 +313,24 @@ def test_the_ends_of_lines_stay_as_they_are(own, local):
     assert found.path.read_bytes() == (FIRST + "# more\n").replace("\n", "\r\n").encode()
 
 
+def test_what_cannot_be_edited_or_written_is_reported(own, local, monkeypatch):
+    own(FIRST, "rank")
+    found, _, digest = read_text("rank")
+    with raises_problem("file_too_large", name="mine.py", most=1):
+        write("rank", "#" * (own_loss.MAX_FILE_BYTES + 1), digest)
+
+    def full(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(own_loss.shutil, "copymode", full)
+    with raises_problem("own_loss_not_written", name="mine.py"):
+        write("rank", "# gone\n", digest)
+    assert found.path.read_text() == FIRST
+    found.path.write_bytes(b"# \xff\n")
+    with raises_problem("file_unreadable"):
+        read_text("rank")
+
+
 @pytest.mark.parametrize(
     ("host", "space", "may"),
     [

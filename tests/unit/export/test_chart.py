@@ -75,6 +75,20 @@ def test_a_curve_stands_where_its_values_are_and_ends_where_there_is_none():
     assert first.get("stroke-dasharray") == "5 3"
 
 
+def test_points_words_and_named_ticks_stand_at_their_values():
+    marks = {**LINE, "mode": "markers", "marker": {"color": LIGHT.up, "size": 8}}
+    chart = with_entry(("panels", 0, "data"), [{**LINE, "text": ["", "ten", "", ""]}, marks])
+    axis = {"range": [0, 3], "tickvals": [0, 3], "ticktext": ["first", "last"]}
+    chart["panels"][0]["layout"] = {**LAYOUT, "xaxis": axis}
+    tree = drawn(chart)
+    line, point = (points(curve) for curve in of_class(tree, "curve"))
+    dots = [one for one in tree.iter(f"{SVG}circle") if one.get("r") == "4"][:3]
+    places = [(float(one.get("cx")), float(one.get("cy"))) for one in dots]
+    assert places == [*line, *point]
+    at = {one.text: float(one.get("x")) for one in tree.iter(f"{SVG}text")}
+    assert (at["first"], at["ten"], at["last"]) == (line[0][0], line[1][0] + 6, point[0][0])
+
+
 def test_a_band_lies_between_its_values():
     tree = drawn()
     band = next(e for e in tree.iter(f"{SVG}rect") if e.get("fill") == LIGHT.floor)

@@ -330,6 +330,17 @@ def test_a_trainer_takes_a_step_with_it(loss, extra, files, texts, tmp_path, cap
         assert first == pytest.approx(found.loss, rel=1e-4)
 
 
+def test_a_trainer_follows_the_convention_and_the_rules(texts, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    convention = LOSSES["info_nce"].conventions[0].name
+    found = seen(texts, "info_nce", convention, rules=Rules(twins="leave_out"))
+    code = trainer_code(found)
+    assert code
+    run_code(code, tmp_path)
+    first = float(capsys.readouterr().out.split()[-1])
+    assert first == pytest.approx(found.loss, rel=1e-4)
+
+
 def test_what_pairs_alone_do_not_make_has_no_step(texts):
     for loss, data in (
         ("info_nce", SMALL),

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario, View
+from lossprism.explorer.core.scenario import OPENING, ORDERS, Data, Rules, Scenario, View
 from lossprism.explorer.core.scenario_from_link_or_file import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.caption import caption, pair_numbers
 from lossprism.explorer.export.exploration_arrays import picture
@@ -296,10 +296,13 @@ def test_the_bars_are_called_what_they_are(loss, gradient):
     assert ("∂L/∂s" in drawn) == (loss == "cosent")
 
 
-def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient():
-    found = seen(order="entry")
+@pytest.mark.parametrize("order", ORDERS)
+def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient(order):
+    found = seen(order=order)
     bars = of_class(drawn(found, bars_figure), "bar")
-    gradient = found.pair_gradient.numpy()
+    labels, scores = found.batch.plain_labels, found.batch.plain_scores
+    keys = {"entry": (scores * 0,), "label": (scores, labels), "score": (scores,)}[order]
+    gradient = found.pair_gradient.numpy()[np.lexsort(keys)]
     heights = np.array([float(bar.get("height")) for bar in bars])
     np.testing.assert_allclose(
         heights / heights.max(), abs(gradient) / abs(gradient).max(), atol=1e-3
