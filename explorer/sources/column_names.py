@@ -53,8 +53,8 @@ INSTRUCTION_NAMES = re.compile(
 )
 # "query-id", "corpus_id", "qid", "docid", "pos_id", "文档编号".
 ID_NAMES = re.compile(
-    r"(q|query|question|topic|corpus|d|doc|document|p|passage|item|product|anchor|a|n"
-    r"|pos(itive)?|(hard)?neg(ative)?)?(id|no)s?[0-9]*|(查询|文档|段落|问题)(编号|id)"
+    r"(q|query|question|topic|corpus|d|doc|document|p|passage|item|product|anchor|a|n|user|visitor"
+    r"|session|movie|pos(itive)?|(hard)?neg(ative)?)?(id|no)s?[0-9]*|(查询|文档|段落|问题)(编号|id)"
 )
 # What stands beside ids, apart from scores and ranks, in judgements and runs.
 BESIDE_IDS = _names("beside_ids")
@@ -67,7 +67,7 @@ RANK_NAMES = re.compile(
 # A number that counts rows, letters or days is no score.
 COUNTS_ROWS = re.compile(
     r"(.*[\s_\-])?(id|idx|index|bytes|chars|characters|length|len|tokens|words|year|date|time"
-    r"|timestamp|price|page|offset|start|end)|[a-z]id|docid|unnamed: ?0"
+    r"|timestamp|price|page|offset|start|end|number|nr)|[a-z]id|docid|unnamed: ?0"
     r"|.*(编号|序号|长度|字数|价格|年份|日期)"
 )
 SCORE_NAMES = _names("scores")

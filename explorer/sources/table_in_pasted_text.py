@@ -6,11 +6,13 @@ What stands before and after the table is left out, by the numbers of its lines.
 import functools
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import NOTHING, is_score, shortened
+from lossprism.explorer.sources.column_roles import heads_classes, recognised
 from lossprism.explorer.sources.html_tables import rows_of_html
 from lossprism.explorer.sources.tables_in_code import json_of_code
 
@@ -31,9 +33,18 @@ _SENTENCE_ENDS = tuple(":.,;?!：。，；？！")
 # Above the columns of a simple table of reStructuredText, Pandoc or tabulate.
 _COLUMN_RULE = re.compile(r"\s*(?:={2,}|-{2,})(?:\s+(?:={2,}|-{2,}))+\s*")
 _LABELLED = re.compile(r"((?:__label__\S+\s+)+)(\S.*)")  # a line of fastText
+# A cell with its name before it, and what begins a list or a text of several lines in YAML.
+_FIELD = re.compile(r"\s*(?:- +)?[\"']?([^\W\d][\w.-]*)[\"']?\s*[:：]\s*([^\s|>].*)")
+_NESTED = re.compile(r"\s*(?:- +)?[\w\"'.-]+:\s*[|>]?[-+]?\s*|\s*- +(?![^\W\d][\w.-]*:).*")
 # Forms that hold tables and are not read, by a line of theirs.
 _UNREAD = {
     "reStructuredText (list-table, csv-table)": re.compile(r"\s*\.\. (?:list|csv)-table::.*"),
+    "LibSVM (features by number)": re.compile(
+        r"\d+(?:\.\d+)?(?: qid:\d+)?(?: \d+:-?[\d.e-]+){2,}\s*(?:#.*)?"
+    ),
+    "trec_eval (metrics)": re.compile(
+        r"(?:map|ndcg|P_|recall_|recip_rank|num_|success_)\w*\s*\tall\t[\d.]+\s*"
+    ),
     "LaTeX": re.compile(r"\s*\\begin\{(?:tabular|longtable)[^\t]*"),
     "XML": re.compile(r"\s*<\?xml[^\t]*"),
     "SQL": re.compile(r"\s*(?:COPY \S[^\t]* FROM stdin;|(?:CREATE TABLE|INSERT INTO) [^\t]*)"),
@@ -87,7 +98,10 @@ def table_in(text: str) -> PastedTable:
     lines = fenced or whole
     for find in _FINDERS:
         table = find(lines) if find(lines[:CHECKED_LINES]) else None
-        if table and len(lines) - len(table.rows) <= max(MAX_LINES_AROUND, len(table.rows)):
+        if table is None:
+            continue
+        outside = (number for number, _ in lines if not table.first <= number <= table.last)
+        if sum(1 for _ in outside) <= max(MAX_LINES_AROUND, len(table.rows)):
             return _drawn(
                 table.rows, table.has_header, _lines_around(whole, table.first, table.last)
             )
@@ -167,6 +181,32 @@ def _labelled(lines: Lines) -> _FoundTable | None:
     texts = [one[2].replace("\t", " ") for one in found if one]
     rows = [[text, label] for text, (label,) in zip(texts, labels, strict=True)]
     return _FoundTable([["text", "class"], *rows], lines[0][0], lines[-1][0])
+
+
+def _in_blocks(lines: Lines) -> _FoundTable | None:
+    """Find rows of which each cell has a line with its name: "Q: …" and "A: …", or a list in YAML.
+
+    A line without such a name goes on with the cell before; a list within a row is not read."""
+    fields = [_FIELD.fullmatch(line) for _, line in lines]
+    if not lines or not fields[0] or any(_NESTED.fullmatch(line) for _, line in lines):
+        return None
+    counts = Counter(field[1] for field in fields if field)
+    first = fields[0][1]
+    names = [name for name, count in counts.items() if count >= max(counts[first] - 1, 2)]
+    if first not in names or not (recognised(names) >= 2 or heads_classes(names)):
+        return None
+    rows: list[dict[str, str]] = []
+    name = first
+    for field, (_, line) in zip(fields, lines, strict=True):
+        is_named = field is not None and field[1] in names
+        text = (field[2] if field and is_named else line).strip().replace("\t", " ")
+        if field and is_named:
+            name = field[1]
+            rows += [{}] if name == first else []
+            text = text[1:-1] if text[0] in "\"'" and text[-1] == text[0] != text else text
+        rows[-1][name] = f"{rows[-1][name]} {text}" if name in rows[-1] else text
+    cells = [[row.get(name, "") for name in names] for row in rows]
+    return _FoundTable([names, *cells], lines[0][0], lines[-1][0])
 
 
 def _in_columns(lines: Lines) -> _FoundTable | None:
@@ -293,6 +333,7 @@ def _is_value(cell: str) -> bool:
 
 _FINDERS = (
     _labelled,
+    _in_blocks,
     _framed,
     _ruled,
     _in_columns,

@@ -42,7 +42,7 @@ _WRITTEN = (
     ("batch", _named(_BATCH)),
     ("batch", _named(_BATCH, _THOUSANDS)),
     ("temperature", _named(r"(?<!gpu )temp(?:erature)?|tau|τ|温度(?:系数)?")),
-    ("scale", _named("(?<!loss )(?:logit_)?scale")),
+    ("scale", _named("(?<!loss )(?<!grad )(?:logit_)?scale")),
     ("margin", _named("(?:triplet_)?margin|间隔")),
     ("classes", _named("(?:num_|n_)?classes")),
     ("classes", re.compile(r"(?<![\d.])(\d+) classes", re.I)),

@@ -24,6 +24,7 @@ TRAINING_LOSS_NAMES = (
     *("loss", "train_loss", "training_loss", "train"),
     *("avg_loss", "mean_loss", "total_loss", "tr_loss", "running_loss"),
     "reduced_train_loss",
+    *("contrastive_loss", "triplet_loss", "ranking_loss", "info_nce_loss", "infonce_loss"),
 )
 HELD_OUT_LOSS_NAMES = (
     "eval_loss",

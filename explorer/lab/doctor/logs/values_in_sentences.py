@@ -13,13 +13,13 @@ _ASCII = str.maketrans(
     "：＝，、；（）［］｛｝％．－＋｜　−０１２３４５６７８９", ":=;;;()[]{}%.-+| -0123456789"
 )
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.@+-])(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![A-Za-z_.]*\d)|"
+    r"(?<![A-Za-z0-9_.@+-])(?<!\d:)(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![A-Za-z_.]*\d)|"
     r"(?:nan|inf(?:inity)?)(?![A-Za-z]))",
     re.I,
 )
 _TOPIC = re.compile(
     r"(?P<held>(?:eval|val|valid|validation|test|dev|held[- ]?out|验证集?|测试集?|评估)[\s_/的-]*)?"
-    r"(?P<topic>(?P<loss>loss(?:es)?(?![a-z]|_type)|损失|損失|"
+    r"(?P<topic>(?P<loss>loss(?:es)?(?![a-z]|_(?:type|fn|func|name|weight))|损失|損失|"
     r"(?<![^\W_])(?:verlust|p[eé]rdida|perte|perda|perdita)(?![^\W_]))|acc(?:uracy)?(?![a-z])|准确率|精度|(?:mrr|ndcg)(?:@\d+)?(?![a-z])|"
     r"(?P<other>(?:map|recall|precision|hit)(?:@\d+)?(?![a-z])|f1|召回率))",
     re.I,
@@ -50,7 +50,9 @@ _PRINTED = re.compile(
     re.I,
 )
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,]|\.\d)")
-_COMPUTED = re.compile(r"\w+(?<!loss)(?<!损失)\((?=[^()]*\d)[^()]*\)|\b\d+\s*[/*^×]\s*\d+\b", re.I)
+_COMPUTED = re.compile(
+    r"(?<![\w.])[^\W\d]\w*(?<!loss)(?<!损失)\((?=[^()]*\d)[^()]*\)|\b\d+\s*[/*^×]\s*\d+\b", re.I
+)
 _OTHER_NAME = re.compile(
     r"(?!value|total|mean|average|avg|值)(?<!\w)([^\W\d]\w*(?:\([^()]*\))?)\s*=\s*$", re.I
 )
@@ -135,7 +137,9 @@ def losses_in(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     table."""
     written = [line for line in lines if line.strip()]
     has_marks = any("{" in line or "\t" in line for line in written)
-    if len(written) > MAX_LINES or has_marks or (len(written) > 1 and is_delimited(written)):
+    has_paragraphs = "\n\n" in "\n".join(map(str.strip, lines)).strip()  # and so no rows
+    is_table = len(written) > 1 and not has_paragraphs and is_delimited(written)
+    if len(written) > MAX_LINES or has_marks or is_table:
         return
     for number, line in enumerate(lines, 1):
         for statement in statements_of(line):
