@@ -24,7 +24,7 @@ async function opened(editable = true) {
       own: { file: "mine.py", digest: disk.digest, read_at: 0, loss: disk.loss },
       problem: disk.line ? { key: "problem.own_loss_raised", values: { line: disk.line } } : null,
     }),
-    own_text: async () => ({ file: "mine.py", text: disk.text, digest: disk.digest }),
+    own_text: async () => ({ text: disk.text, digest: disk.digest }),
     own_write: async ({ text, digest }) => {
       if (digest !== disk.digest) return { error: { key: "problem.own_loss_changed", values: { name: "mine.py" } } };
       Object.assign(disk, { text, digest: `${digest}+` });

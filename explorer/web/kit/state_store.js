@@ -45,6 +45,11 @@ export class Store {
     return entry;
   }
 
+  /** @type {(name: string) => readonly string[]} The values that an entry can have. */
+  choices(name) {
+    return this.entry(name).choices ?? [];
+  }
+
   /**
    * Change what the patch names: update({ data: { random: { pairs: 9 } } }). Entries are replaced as
    * a whole, and only what leads to them is copied. Answers which entries changed and the most that

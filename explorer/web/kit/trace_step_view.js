@@ -43,7 +43,7 @@ import { say } from "./words.js";
  */
 
 const FACETS = ["value", "mask", "weight", "gradient"];
-const ORDERS = ["label", "score", "entry"];
+export const ORDERS = ["label", "score", "entry"];
 /** @type {import("./matrix.js").Options["words"]} */
 const WORDS = {
   layer: (name) => `facet.${name}`,

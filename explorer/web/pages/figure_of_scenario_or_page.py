@@ -22,7 +22,7 @@ from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios, pa
 PageFigure = Callable[..., str]  # draws what a page opens with as SVG, a function of a `Look`
 
 
-def openings(page: str, language: str = LANGUAGES[0]) -> list[Scenario] | list[PageFigure]:
+def openings(page: str, language: str) -> list[Scenario] | list[PageFigure]:
     """Return what the page at this path opens with for a reader of a language: its scenarios, one
     for each loss, or the function that draws it; nothing for a page that does not exist."""
     draw = svg_of_opening_views.FIGURES.get(page)

@@ -1,7 +1,7 @@
 """The state of the page of claims: a claim, λ, a scenario of Explore, and runs that measure it."""
 
 from lossprism.explorer.lab.claims.registry import claims
-from lossprism.explorer.web.page_data import Entry, table
+from lossprism.explorer.web.page_data import Entry
 
 OPENING, SCALE = "S1-39", 20.0
 # λ, as far as CoSENT takes it.
@@ -10,11 +10,9 @@ SCALES = (0.1, 200.0)
 
 def claims_table() -> list[Entry]:
     """Another claim is a step of the browser's history."""
-    return table(
-        [
-            Entry("claim", OPENING, "choice", choices=tuple(claims()), link="claim", history=True),
-            Entry("scale", SCALE, "number", *SCALES, link="scale"),
-            Entry("scene", "", "text", link="scene"),
-            Entry("runs", "", "text", link="runs"),
-        ]
-    )
+    return [
+        Entry("claim", OPENING, "choice", choices=tuple(claims()), link="claim", history=True),
+        Entry("scale", SCALE, "number", *SCALES, link="scale"),
+        Entry("scene", "", "text", link="scene"),
+        Entry("runs", "", "text", link="runs"),
+    ]

@@ -1,7 +1,8 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
 import { SameTexts } from "../../kit/batch_rule_fields.js";
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
-import { Section, Select, TabPanel, Tabs } from "../../kit/components.js";
+import { Section, TabPanel, Tabs } from "../../kit/components.js";
+import { ExampleChoice } from "../../kit/example_choice.js";
 import { SkippedRows } from "../../kit/file_reading_fields.js";
 import { guideWords, teacherWords } from "../../kit/guide_and_teacher_names.js";
 import { LossFields } from "../../kit/loss_choice.js";
@@ -28,7 +29,7 @@ function Controls({ page }) {
         "ol.lp-sides-chosen",
         page.sides.map((_side, place) => h(SideCard, { key: place, page, place })),
       ),
-      page.sides.length < pageData.compare.most ? h(AddLoss, { page }) : null,
+      page.sides.length < page.most ? h(AddLoss, { page }) : null,
     ),
     h(FoldingSection, {
       page,
@@ -72,7 +73,7 @@ function SideFields({ page, place }) {
         { title: say("compare.open_on_explore"), onClick: () => openOnExplore(page, place) },
         say("compare.edit_on_explore"),
       ),
-      page.sides.length > pageData.compare.least
+      page.sides.length > page.least
         ? h("button.lp-button", { onClick: () => page.remove(place) }, say("compare.remove"))
         : null,
     ),
@@ -145,21 +146,13 @@ function secondModels({ problem, batch, store }, forms) {
 }
 
 /** @param {Page} properties */
-function Example({ page }) {
-  const { examples } = pageData.compare;
-  const { example } = page.store.state.data;
-  const note = examples[example]?.note;
-  return group(
-    h(Select, {
-      id: "lp-compare-example",
-      name: say("ui.example"),
-      value: example,
-      options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
-      change: (id) => page.set({ data: { source: "example", example: id } }),
-    }),
-    h("p.lp-note", [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
-  );
-}
+const Example = ({ page }) =>
+  h(ExampleChoice, {
+    id: "lp-compare-example",
+    examples: pageData.compare.examples,
+    chosen: page.store.state.data.example,
+    change: (example) => page.set({ data: { source: "example", example } }),
+  });
 
 /** @param {Page} properties */
 function RandomBatch({ page }) {

@@ -5,7 +5,6 @@ import { colourOf, letterOf, nameOf } from "../../kit/compared_loss_labels.js";
 import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-import { pageData } from "../../kit/page_data.js";
 import { group, h } from "../../kit/preact_view.js";
 import { panelOf } from "../../kit/svg_drawing.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
@@ -72,10 +71,9 @@ const BarChoices = ({ page, order, isEqual }) =>
       inline: true,
       id: "lp-bars-order",
       value: order,
-      options: pageData.compare.bars.map((name) => [
-        name,
-        say(`compare.bars.${name}`, { letter: letterOf(page.pair[0]) }),
-      ]),
+      options: page.store
+        .choices("bars")
+        .map((name) => [name, say(`compare.bars.${name}`, { letter: letterOf(page.pair[0]) })]),
       change: (name) => page.set({ bars: name }),
     }),
     h(Checkbox, {

@@ -35,7 +35,7 @@ function Main({ page }) {
   page.observe("state", "compared", "unfolded");
   const { picture } = page.store.state;
   useLayoutEffect(() => entitle(page.sides.map(nameOf).join(say("ui.versus"))));
-  const folded = pageData.compare.sections.filter((name) => name !== picture);
+  const folded = page.store.choices("picture").filter((name) => name !== picture);
   return group(
     h(ProblemBox, { page, isShown: () => page.compared !== null }),
     h("h1", say("compare.title")),

@@ -5,15 +5,13 @@ import { figureLook } from "../../kit/figure_export_options.js";
 import { saveAnswer } from "../../kit/file_downloads.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { isDark } from "../../kit/theme.js";
-import { pictureView } from "../../kit/trace_step_view.js";
+import { ORDERS, pictureView } from "../../kit/trace_step_view.js";
 import { language, say } from "../../kit/words.js";
 import { SaveButtons } from "./downloads.js";
 import { FoldedOptions } from "./folding_section.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ page: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */
-
-const ORDERS = ["label", "score", "entry"];
 
 /** @param {{ page: ComparePage }} properties */
 export function Matrices({ page }) {

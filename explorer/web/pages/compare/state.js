@@ -96,6 +96,13 @@ export class ComparePage extends BatchPage {
   get sides() {
     return this.store.state.sides;
   }
+  /** How few losses are compared. */
+  get least() {
+    return Number(this.store.entry("sides").low);
+  }
+  get most() {
+    return Number(this.store.entry("sides").high);
+  }
   /** The question that is shown; "" for losses or an experiment that the reader chose. */
   get question() {
     const { state } = this.store;
@@ -183,7 +190,7 @@ export class ComparePage extends BatchPage {
     const found = saved ?? (linked === KEPT ? carried() : linked ? await this.readLink(linked) : pageData.defaults);
     if (!isCurrent()) return false;
     const whole = linked && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];
-    patch.sides = sides.length >= pageData.compare.least ? sides : this.filledUp([...sides, ...whole]);
+    patch.sides = sides.length >= this.least ? sides : this.filledUp([...sides, ...whole]);
     patch.picture ??= pictureOfOldLink(entries);
     this.warn(linked && !found ? problem("scene_not_kept") : null);
     const { data, rules } = found ?? pageData.defaults;
@@ -210,7 +217,7 @@ export class ComparePage extends BatchPage {
       parameters,
     }));
     const others = all.filter(({ loss }, i) => all.findIndex((one) => one.loss === loss) === i);
-    return others.slice(0, pageData.compare.least);
+    return others.slice(0, this.least);
   }
 
   /** @param {string} text */
@@ -261,13 +268,13 @@ export class ComparePage extends BatchPage {
 
   /** @param {Side} side */
   add(side) {
-    if (this.sides.length >= pageData.compare.most) return;
+    if (this.sides.length >= this.most) return;
     this.set({ sides: [...this.sides, side] });
   }
 
   /** @param {number} place */
   remove(place) {
-    if (this.sides.length <= pageData.compare.least) return;
+    if (this.sides.length <= this.least) return;
     /** @type {(at: number) => number} */
     const moved = (at) => (at > place ? at - 1 : at === place ? 0 : at);
     for (const name of [...this.unfolded]) if (name.startsWith("side-")) this.unfolded.delete(name);

@@ -7,7 +7,7 @@ from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
 from lossprism.explorer.lab.doctor.dataset_reader import HUB_ROWS
 from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
-from lossprism.explorer.web.page_data import Entry, table
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.doctor import data_source, dataset_requests, run_requests
 
 # What a visitor can have checked; each has a sidebar and a report of its own.
@@ -27,7 +27,7 @@ EXAMPLES = [
 def doctor_table() -> list[Entry]:
     """Another check, number or dataset is a step of the browser's history."""
     number: dict[str, Any] = {"when": ("check", "number")}
-    found = [
+    return [
         Entry("check", CHECKS[0], "choice", choices=CHECKS, link="door", history=True),
         Entry("value", "", "text", link="value", history=True, **number),
         Entry("loss", "", "text", link="loss", history=True, **number),
@@ -35,7 +35,6 @@ def doctor_table() -> list[Entry]:
         *_data_entries(),
         *_run_entries(),
     ]
-    return table(found)
 
 
 def _run_entries() -> list[Entry]:

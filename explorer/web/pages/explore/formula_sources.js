@@ -13,10 +13,9 @@ export default function sources(root, page) {
   root.append(line, claims);
 
   function list() {
-    const { references } = page.spec;
+    const { references, claims: names } = page.spec;
     line.hidden = references.length === 0;
     setText(line, say("ui.references", { list: references.map(cited).join("; ") }));
-    const { claims: names } = page.spec;
     claims.hidden = names.length === 0;
     setText(title, say("claims.about_formula", { count: names.length }));
     links.replaceChildren(...names.map((name) => h("li", claimLink(page, name))));

@@ -3,32 +3,33 @@ import { floats } from "../../kit/base64_arrays.js";
 import { batchText } from "../../kit/batch_text.js";
 import { contextOf, h, reword, roomOf, setText, walkable, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {"projected" | "score"} Kind of gradient: of the vectors, or of the pair's similarity alone */
 
+const KINDS = /** @type {Kind[]} */ (["projected", "score"]);
 const MAX_LISTED_PAIRS = 10;
 const CHART_HEIGHT_PX = 120; // of the chart, in pixels
 const THEME_COLOURS = ["up", "down", "line", "pointed"];
 
 /**
- * Tabs for these names; `called(name)` is the key of what one is called, `tabId` begins their ids, and `label` is the
- * key of what they all choose.
- * @template {string} Name
- * @param {{ called: (name: Name) => string, names: Name[], tabId: string, label: string }} options
- * @param {(name: Name) => void} choose
+ * The kinds of gradient as tabs.
+ * @param {(kind: Kind) => void} choose
  */
-function tabbed({ called, names, tabId, label }, choose) {
-  const tabs = names.map((name) =>
-    worded("button.lp-tab", called(name), { role: "tab", id: `${tabId}-${name}`, onclick: () => choose(name) }),
+function kindTabs(choose) {
+  const tabs = KINDS.map((kind) =>
+    worded("button.lp-tab", `ui.gradient_shown.${kind}`, {
+      role: "tab",
+      id: `lp-bars-${kind}`,
+      onclick: () => choose(kind),
+    }),
   );
   return {
-    element: h("div.lp-tabs", { role: "tablist", "aria-label": say(label) }, tabs),
-    /** @param {string} chosen */
+    element: h("div.lp-tabs", { role: "tablist", "aria-label": say("ui.gradient_shown") }, tabs),
+    /** @param {Kind} chosen */
     set(chosen) {
-      for (const [i, name] of names.entries()) tabs[i].setAttribute("aria-selected", String(name === chosen));
+      for (const [i, kind] of KINDS.entries()) tabs[i].setAttribute("aria-selected", String(kind === chosen));
     },
   };
 }
@@ -42,18 +43,10 @@ class GradientBars {
     this.title = h("h2");
     this.note = h("p.lp-note");
     // Where a projection is not all there is, either can be drawn.
-    this.tabs = tabbed(
-      {
-        called: (name) => `ui.gradient_shown.${name}`,
-        names: /** @type {Kind[]} */ (["projected", "score"]),
-        tabId: "lp-bars",
-        label: "ui.gradient_shown",
-      },
-      (name) => {
-        this.chosen = name;
-        this.take();
-      },
-    );
+    this.tabs = kindTabs((kind) => {
+      this.chosen = kind;
+      this.take();
+    });
     this.lines = Array.from({ length: MAX_LISTED_PAIRS }, (_, place) => pairLine(page, place === 0));
     this.list = h(
       "ol.lp-list",

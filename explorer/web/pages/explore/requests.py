@@ -95,9 +95,8 @@ class OwnLossFile:
 
 @dataclass(frozen=True)
 class OwnFileText:
-    """A file to be edited; the digest names the content."""
+    """The text of a file to be edited; the digest names the content."""
 
-    file: str
     text: str
     digest: str
 
@@ -136,7 +135,6 @@ class Swept:
 class Opinion:
     """Another model's view of a batch: the label that would fit each pair's place, [N]."""
 
-    model: str
     fitting: list[float]
 
 
@@ -188,8 +186,8 @@ def _check_host() -> None:
 def _own_text(name: str) -> OwnFileText:
     """The name of a loss of one's own → its file as it stands."""
     _check_host()
-    own, text, digest = own_loss.read_text(name)
-    return OwnFileText(own.path.name, text, digest)
+    _, text, digest = own_loss.read_text(name)
+    return OwnFileText(text, digest)
 
 
 def _own_write(request: Json) -> OwnFileWritten:
@@ -264,7 +262,7 @@ def _second_opinion(request: Json) -> Opinion:
     models = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
     batch = make_batch(dataclasses.replace(scenario.data, **models), scenario.rules)
     contradicted = contradictions(batch.plain_labels, batch.plain_scores)
-    return Opinion(name, contradicted.fitting.tolist())
+    return Opinion(contradicted.fitting.tolist())
 
 
 def _open_link(text: str) -> OpenedScenario:

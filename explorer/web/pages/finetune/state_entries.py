@@ -7,7 +7,7 @@ from lossprism.explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDU
 from lossprism.explorer.runtime.limits import SEEDS
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.practice_sentences import PRACTICE
-from lossprism.explorer.web.page_data import Entry, Kind, kind_of, table
+from lossprism.explorer.web.page_data import Entry, Kind, kind_of
 from lossprism.explorer.web.pages.finetune.request_plan import (
     COMMON_DATA_FIELDS,
     SOURCE_DATA_FIELDS,
@@ -47,15 +47,13 @@ def finetune_table() -> list[Entry]:
     plan = first_plan()
     kept: dict[str, Any] = {"affects": "nothing"}
     beside = {"before": [], "after": [], "model": "", "ready": plan["data"]["practice"]}
-    return table(
-        [
-            *_entries("plan.", plan),
-            *_entries("beside.", beside, **kept),
-            Entry("beside.seeds", 1, "whole", *SEEDS, **kept),
-            Entry("shown", [], "list", link="", affects="redraw"),
-            Entry("at", None, "whole", affects="redraw"),
-        ]
-    )
+    return [
+        *_entries("plan.", plan),
+        *_entries("beside.", beside, **kept),
+        Entry("beside.seeds", 1, "whole", *SEEDS, **kept),
+        Entry("shown", [], "list", link="", affects="redraw"),
+        Entry("at", None, "whole", affects="redraw"),
+    ]
 
 
 def _entries(prefix: str, values: Mapping[str, Any], **common: Any) -> Iterator[Entry]:

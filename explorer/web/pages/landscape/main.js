@@ -1,17 +1,16 @@
 // The Landscape page: a lever above two losses beside each other, each from above or as a surface, with a cut below.
 import { themeColour } from "../../kit/colours.js";
 import { Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { batchOptions } from "../../kit/example_choice.js";
 import { FigureFold } from "../../kit/figure_export_options.js";
 import { boundaryWords, CutPlot, cutPanel, LandscapePlot, landscapePanel } from "../../kit/landscape.js";
 import { groupsOf, LossSelect } from "../../kit/loss_choice.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
-import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
-import { EXPLORE_BATCH } from "./state.js";
 
 /** @typedef {import("./state.js").LandscapePage} LandscapePage */
 /** @typedef {import("../../kit/landscape.js").View} View */
@@ -50,8 +49,6 @@ function Main({ page }) {
 function Levers({ page }) {
   const { levers, lever, stops, at, value } = page;
   const { view } = page.store.state;
-  const batches = pageData.landscape.examples.map((name) => [name, say(`example.${name}.title`)]);
-  if (stored("scene") || page.batch === EXPLORE_BATCH) batches.push([EXPLORE_BATCH, say("landscape.mine")]);
   const name = lever ? parameterName(lever) : "";
   return h(
     "div.lp-landscape-levers",
@@ -92,7 +89,7 @@ function Levers({ page }) {
       name: say("landscape.pairs"),
       inline: true,
       value: page.batch,
-      options: batches,
+      options: batchOptions(pageData.landscape.examples, page.batch),
       change: (chosen) => page.show(chosen),
     }),
   );

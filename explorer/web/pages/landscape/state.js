@@ -1,6 +1,7 @@
 // The state of the Landscape page: two losses, the lever that moves them, and the batch whose comparisons are dots.
 // The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
 import { nearest } from "../../kit/axis_range.js";
+import { EXPLORE_BATCH } from "../../kit/example_choice.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
 import { formOf, parametersIn } from "../../kit/loss_form_and_parameter_values.js";
 import { pageData } from "../../kit/page_data.js";
@@ -13,8 +14,6 @@ import { stored } from "../../kit/storage.js";
 /** @typedef {import("../../kit/state_link.js").Side} Side */
 /** @typedef {import("../../wire").Landscapes} Landscapes */
 /** @typedef {import("../../wire").Cuts} Cuts */
-
-export const EXPLORE_BATCH = "mine"; // in place of an example: the batch that was left on Explore
 
 /** @extends {PageInUrl<import("../../wire").LandscapeServer>} */
 export class LandscapePage extends PageInUrl {

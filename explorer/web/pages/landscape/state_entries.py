@@ -1,6 +1,6 @@
 """The state of the Landscape page, entry by entry, with the names it has in the address."""
 
-from lossprism.explorer.web.page_data import Entry, table
+from lossprism.explorer.web.page_data import Entry
 
 VIEWS = ("levels", "surface")
 # The losses of an address that names none.
@@ -13,13 +13,11 @@ FIRST = [
 def landscape_table() -> list[Entry]:
     """Other losses or another batch begin a step of the browser's history. `scene` is the link of a
     scenario of Explore whose batch stands in place of the example."""
-    return table(
-        [
-            Entry("sides", FIRST, "losses", low=2, high=2, link="1", history=True),
-            Entry("lever", "margin", "text", link="lever"),
-            Entry("view", "levels", "choice", choices=VIEWS, link="view"),
-            Entry("negative", 0.2, "number", -1.0, 1.0, link="negative"),
-            Entry("example", "graded_english", "text", link="example", history=True),
-            Entry("scene", "", "text", link="scene", history=True),
-        ]
-    )
+    return [
+        Entry("sides", FIRST, "losses", low=2, high=2, link="1", history=True),
+        Entry("lever", "margin", "text", link="lever"),
+        Entry("view", "levels", "choice", choices=VIEWS, link="view"),
+        Entry("negative", 0.2, "number", -1.0, 1.0, link="negative"),
+        Entry("example", "graded_english", "text", link="example", history=True),
+        Entry("scene", "", "text", link="scene", history=True),
+    ]

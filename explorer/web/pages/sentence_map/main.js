@@ -1,17 +1,17 @@
 // The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pairs.
 import { nameOf } from "../../kit/compared_loss_labels.js";
 import { Field, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { batchOptions } from "../../kit/example_choice.js";
 import { FigureFold } from "../../kit/figure_export_options.js";
 import { grouped, show as number, percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
-import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { colourOf, MAX_LINES, MapPicture } from "./sentence_plot.js";
-import { EXPLORE_BATCH, LARGE_BATCH, runBatch } from "./state.js";
+import { LARGE_BATCH, runBatch } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
 /** @typedef {{ page: MapPage }} Page */
@@ -94,8 +94,7 @@ const isInFile = ({ marker, x }) => x.length > 0 && marker?.opacity !== 0;
 /** @param {Page} properties */
 function Choices({ page }) {
   const { method, search } = page.store.state;
-  const batches = pageData.sentence_map.examples.map((name) => [name, say(`example.${name}.title`)]);
-  if (stored("scene") || page.batch === EXPLORE_BATCH) batches.push([EXPLORE_BATCH, say("map.mine")]);
+  const batches = batchOptions(pageData.sentence_map.examples, page.batch);
   if (page.batch === LARGE_BATCH) batches.push([LARGE_BATCH, say("map.large")]);
   for (const { id, loss } of page.runs) {
     batches.push([runBatch(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
@@ -113,7 +112,7 @@ function Choices({ page }) {
     h(Tabs, {
       id: "lp-method",
       label: say("map.method"),
-      names: ["pca", "tsne", "umap"],
+      names: [...page.store.choices("method")],
       chosen: method,
       title: (one) => say(`map.method.${one}`),
       choose: (chosen) => page.set({ method: chosen, sight: [] }),

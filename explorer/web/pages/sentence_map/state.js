@@ -1,6 +1,7 @@
 // The state of the Map page: where the sentences come from, how they are projected, what is marked, and what is in
 // sight.
 import { floats } from "../../kit/base64_arrays.js";
+import { EXPLORE_BATCH } from "../../kit/example_choice.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
@@ -11,7 +12,6 @@ import { stored } from "../../kit/storage.js";
 /** @typedef {{ points: Float32Array, gradient: Float32Array }} Frame */
 /** @typedef {import("../../wire").MapAnswer & { moments: Frame[] }} SentenceMap */
 
-export const EXPLORE_BATCH = "mine"; // in place of an example: the batch that was left on Explore
 export const LARGE_BATCH = "large"; // in place of an example: the pairs that are open on Large
 const SIGHT_DIGITS = 6; // of what is in sight
 const MAX_MARKED = 100; // pairs: more would be no list to read, and no link to send

@@ -2,7 +2,7 @@
 
 from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_data import Entry, table
+from lossprism.explorer.web.page_data import Entry
 
 SEEDS = (0, 999)
 
@@ -13,24 +13,22 @@ def map_table() -> list[Entry]:
     place of the example; `moment` goes from 0, before the run, to 1, after it; `pairs` are the
     marked ones. `sight` has both coordinates of the middle of what is in sight and how far it
     reaches across, and is empty for all of the map."""
-    return table(
-        [
-            Entry(
-                "example",
-                "graded_english",
-                "choice",
-                choices=with_vectors(),
-                link="example",
-                history=True,
-            ),
-            Entry("scene", "", "text", link="scene", history=True),
-            Entry("run", "", "text", link="run", history=True),
-            Entry("large", "", "text", link="large", history=True),
-            Entry("method", "pca", "choice", choices=METHODS, link="method", history=True),
-            Entry("seed", 0, "whole", *SEEDS, link="seed", history=True),
-            Entry("moment", 0.0, "number", 0.0, 1.0, link="moment", affects="redraw"),
-            Entry("pairs", [], "list", link="pair", affects="redraw"),
-            Entry("search", "", "text", link="search", affects="redraw"),
-            Entry("sight", [], "list", link="sight", affects="redraw"),
-        ]
-    )
+    return [
+        Entry(
+            "example",
+            "graded_english",
+            "choice",
+            choices=with_vectors(),
+            link="example",
+            history=True,
+        ),
+        Entry("scene", "", "text", link="scene", history=True),
+        Entry("run", "", "text", link="run", history=True),
+        Entry("large", "", "text", link="large", history=True),
+        Entry("method", "pca", "choice", choices=METHODS, link="method", history=True),
+        Entry("seed", 0, "whole", *SEEDS, link="seed", history=True),
+        Entry("moment", 0.0, "number", 0.0, 1.0, link="moment", affects="redraw"),
+        Entry("pairs", [], "list", link="pair", affects="redraw"),
+        Entry("search", "", "text", link="search", affects="redraw"),
+        Entry("sight", [], "list", link="sight", affects="redraw"),
+    ]

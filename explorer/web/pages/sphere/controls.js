@@ -1,6 +1,7 @@
 // The controls: the losses, where the points start, and how they move.
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Checkbox, Fold, Select, TabPanel, Tabs } from "../../kit/components.js";
+import { batchOptions, EXPLORE_BATCH } from "../../kit/example_choice.js";
 import { LossFields } from "../../kit/loss_choice.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
@@ -10,9 +11,7 @@ import { say } from "../../kit/words.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 
-const START_KINDS = /** @type {const} */ (["classes", "random", "sentences"]);
 const SECOND_LOSS = { loss: "info_nce", convention: "", parameters: {} };
-const EXPLORE_BATCH = "mine"; // the batch that was left on Explore, among the examples
 
 /** @param {Page} properties */
 function Controls({ page }) {
@@ -59,7 +58,7 @@ function Start({ page }) {
     h(Tabs, {
       id: "lp-start",
       label: say("sphere.start"),
-      names: [...START_KINDS],
+      names: [...page.store.choices("start.kind")],
       chosen: start.kind,
       title: (name) => say(`sphere.kind.${name}`),
       choose: (kind) => page.set({ start: { kind } }),
@@ -107,7 +106,7 @@ const Random = ({ page }) =>
       id: "lp-labels",
       name: say("random.labels"),
       value: page.store.state.start.labels,
-      options: (page.store.entry("start.labels").choices ?? []).map((one) => [one, say(`random.labels.${one}`)]),
+      options: page.store.choices("start.labels").map((one) => [one, say(`random.labels.${one}`)]),
       change: (labels) => page.set({ start: { labels } }),
     }),
     h(NumberOf, { page, name: "start.agreement" }),
@@ -117,15 +116,14 @@ const Random = ({ page }) =>
 /** @param {Page} properties */
 function Sentences({ page }) {
   const { example, scene } = page.store.state.start;
-  const left = scene || stored("scene");
-  const examples = pageData.sphere.examples.map((one) => [one, say(`example.${one}.title`)]);
+  const chosen = scene ? EXPLORE_BATCH : example;
   return h(Select, {
     id: "lp-example",
     name: say("sphere.kind.sentences"),
-    value: scene ? EXPLORE_BATCH : example,
-    options: left ? [...examples, [EXPLORE_BATCH, say("sphere.mine")]] : examples,
-    change: (chosen) =>
-      page.set({ start: chosen === EXPLORE_BATCH ? { scene: left } : { scene: "", example: chosen } }),
+    value: chosen,
+    options: batchOptions(pageData.sphere.examples, chosen),
+    change: (next) =>
+      page.set({ start: next === EXPLORE_BATCH ? { scene: scene || stored("scene") } : { scene: "", example: next } }),
   });
 }
 
@@ -139,7 +137,7 @@ function Motion({ page }) {
       id: "lp-optimiser",
       name: say("sphere.optimiser"),
       value: steps.optimiser,
-      options: (page.store.entry("steps.optimiser").choices ?? []).map((one) => [one, say(`sphere.optimiser.${one}`)]),
+      options: page.store.choices("steps.optimiser").map((one) => [one, say(`sphere.optimiser.${one}`)]),
       change: (optimiser) => page.set({ steps: { optimiser } }),
     }),
     h(NumberOf, { page, name: "steps.rate", logarithmic: true }),

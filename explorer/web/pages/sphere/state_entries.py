@@ -9,7 +9,7 @@ from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
 from lossprism.explorer.lab.sphere.presets import PRESETS
 from lossprism.explorer.sources.random_batch import LABELS
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_data import Entry, entries, table
+from lossprism.explorer.web.page_data import Entry, entries
 
 MOST_SIDES = 2
 RATE = (1e-4, 100.0)
@@ -44,14 +44,12 @@ def sphere_table() -> list[Entry]:
         choices={"optimiser": tuple(OPTIMISERS)},
     )
     chosen = [_in_link(one) for one in (*places, *steps)]
-    return table(
-        [
-            Entry("sides", sides, "losses", 1, MOST_SIDES, link="1", history=True),
-            *chosen,
-            Entry("at", 0, "whole", 0, MAX_STEPS, link="at", affects="redraw"),
-            Entry("turn", TURN, "list", link="turn", affects="redraw"),
-        ]
-    )
+    return [
+        Entry("sides", sides, "losses", 1, MOST_SIDES, link="1", history=True),
+        *chosen,
+        Entry("at", 0, "whole", 0, MAX_STEPS, link="at", affects="redraw"),
+        Entry("turn", TURN, "list", link="turn", affects="redraw"),
+    ]
 
 
 def _in_link(entry: Entry) -> Entry:

@@ -21,7 +21,6 @@ import { LossTable, RefusedCell } from "./loss_table.js";
 /** @typedef {keyof import("../../../wire").ChangedFigures} Figure */
 /** @typedef {{ change: string, pair: number, by: number }} Change */
 
-const CHANGES = ["flip", "drop", "duplicate", "false_negative", "shift", "spread"];
 const FIGURES = /** @type {Figure[]} */ (["loss", "gradient", "floor", "collapse"]);
 /** @type {Record<string, { low: number, high: number, default: number }>} how far scores are shifted, or spread */
 const RANGES = { shift: { low: -1, high: 1, default: 0.2 }, spread: { low: 0, high: 3, default: 0.5 } };
@@ -43,7 +42,7 @@ export function BatchChanges({ page }) {
         inline: true,
         id: "lp-vary-change",
         value: options.change,
-        options: CHANGES.map((name) => [name, say(`compare.vary.change.${name}`)]),
+        options: page.store.choices("change").map((name) => [name, say(`compare.vary.change.${name}`)]),
         change: (name) => page.set({ change: name, ...(name in RANGES ? { by: RANGES[name].default } : {}) }),
       }),
       options.change in RANGES ? h(Distance, { page, options }) : h(ChangedPair, { page, options }),

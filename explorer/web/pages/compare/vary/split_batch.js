@@ -21,7 +21,6 @@ import { LossTable, RefusedCell } from "./loss_table.js";
 /** @typedef {import("../../../wire").SplitBatch} SplitLoss */
 /** @typedef {{ place: number, canvas: HTMLCanvasElement, width: number, height: number }} Drawn */
 
-const SPLIT_METHODS = ["micro", "cached", "devices", "gathered", "queue", "copies"];
 const COLUMNS = ["whole", "this_way", "difference", "gradient_ratio", "cosine", "comparisons"];
 const CELL_KINDS = ["felt", "seen", "absent"];
 const LARGEST_SIZE = 64; // that the slider reaches
@@ -46,7 +45,7 @@ export function SplitBatch({ page }) {
         inline: true,
         id: "lp-vary-way",
         value: way,
-        options: SPLIT_METHODS.map((name) => [name, say(`compare.vary.way.${name}`)]),
+        options: page.store.choices("way").map((name) => [name, say(`compare.vary.way.${name}`)]),
         change: (name) => page.set({ way: name }),
       }),
       h(Slider, {

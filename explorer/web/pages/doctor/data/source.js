@@ -1,6 +1,7 @@
 // Where the rows of a dataset come from: an example, a file, the hub, or what was pasted.
 import { TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
+import { exampleOptions } from "../../../kit/example_choice.js";
 import { withLabels } from "../../../kit/file_reading_fields.js";
 import { FileArrival } from "../../../kit/file_upload.js";
 import { grouped } from "../../../kit/number_format.js";
@@ -25,7 +26,7 @@ export function DataSource({ page }) {
       id: "lp-doctor-from",
       word: "doctor.from",
       kinds: SOURCES,
-      examples: pageData.doctor.sets.map((name) => [name, say(`example.${name}.title`)]),
+      examples: exampleOptions(pageData.doctor.sets),
       state: page.data.state,
       choose: (source) => page.data.begin(source),
     }),

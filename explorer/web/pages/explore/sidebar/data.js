@@ -1,5 +1,6 @@
 // Where the batch comes from: an example, a table or file of one's own, or drawn at random.
-import { Fold, Select, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
+import { Fold, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
+import { ExampleChoice } from "../../../kit/example_choice.js";
 import { SkippedRows } from "../../../kit/file_reading_fields.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
@@ -70,18 +71,13 @@ function openSource(page, source) {
 
 /** @param {Properties} properties */
 function ExamplePanel({ page }) {
-  const { examples } = pageData.explore;
-  const { example } = page.scenario.data;
-  const { note } = examples[example] ?? {};
   return group(
-    h(Select, {
+    h(ExampleChoice, {
       id: "lp-example",
-      name: say("ui.example"),
-      value: example,
-      options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
-      change: (id) => page.set({ data: { source: "example", example: id } }),
+      examples: pageData.explore.examples,
+      chosen: page.scenario.data.example,
+      change: (example) => page.set({ data: { source: "example", example } }),
     }),
-    h("p.lp-note", [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
     page.batch?.editable
       ? h("button.lp-button", { id: "lp-edit-copy", onClick: () => editCopy(page) }, say("ui.edit_copy"))
       : null,

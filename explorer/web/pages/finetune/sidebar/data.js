@@ -1,5 +1,6 @@
 // Where the pairs of a plan come from: ready-made ones, files, a scenario of Explore, a dataset of the hub.
 import { Select, TabPanel, Tabs } from "../../../kit/components.js";
+import { exampleOptions } from "../../../kit/example_choice.js";
 import { ColumnFields, EncodingField, withLabels } from "../../../kit/file_reading_fields.js";
 import { FilePicker } from "../../../kit/file_upload.js";
 import { percent, show } from "../../../kit/number_format.js";
@@ -49,7 +50,7 @@ function ReadyMadePairs({ page }) {
       id: "lp-finetune-example",
       label: say("finetune.ready"),
       value: ready,
-      options: [...practice, ...examples].map((name) => [name, say(`example.${name}.title`)]),
+      options: exampleOptions([...practice, ...examples]),
       change: (name) => page.setPlan({ data: readyMade(name) }),
     }),
     h(Note, { text: say(`example.${ready}.about`) }),
