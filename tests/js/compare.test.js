@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js"; // first: what draws makes elements
 import { addressFor, carried, KEPT } from "../../explorer/web/kit/compare_link.js";
-import { formOf, parametersIn, renamed } from "../../explorer/web/kit/loss_form_and_parameter_values.js";
-import { numbered, read } from "../../explorer/web/kit/state_link.js";
+import { formOf, readWithLosses } from "../../explorer/web/kit/loss_form_and_parameter_values.js";
+import { numbered } from "../../explorer/web/kit/state_link.js";
 import { Store } from "../../explorer/web/kit/state_store.js";
 import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bar_layout.js";
 import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex_export.js";
@@ -35,7 +35,7 @@ const SIDES = [
 ];
 
 const { table } = new Store([{ name: "sides", default: [], kind: "losses", high: 6, link: "1" }]);
-const sidesOf = (text) => read(table, text, parametersIn(LOSSES)).sides;
+const sidesOf = (text) => readWithLosses(LOSSES, table, text).sides;
 
 test("what is written reads back, whatever a convention is called", () => {
   assert.deepEqual(sidesOf(new URLSearchParams(numbered(SIDES)).toString()), SIDES);
@@ -71,8 +71,7 @@ test("a convention is found by a name that it had, with its parameters", () => {
     ["1@", "b; d"],
     ["1.margin", "-3"],
   ]);
-  const [side] = sidesOf(said.toString());
-  assert.deepEqual(renamed(LOSSES, side), SIDES[1]);
+  assert.deepEqual(sidesOf(said.toString()), [SIDES[1]]);
 });
 
 test("at most six, and none after a gap", () => {

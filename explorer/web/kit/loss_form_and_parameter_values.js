@@ -1,4 +1,6 @@
 // A loss in one convention: its form, the values of its parameters, and its formula at these.
+import { read } from "./state_link.js";
+
 /** @typedef {import("../wire").Parameter} Parameter */
 /** @typedef {import("../wire").Setting} Setting */
 /** @typedef {import("./state_link.js").Side} Side */
@@ -11,19 +13,22 @@
  * @param {One} side
  * @returns {One}
  */
-export function renamed(losses, side) {
+function renamed(losses, side) {
   const { loss, convention } = side;
   return { ...side, convention: losses[loss]?.former[convention] ?? convention };
 }
 
 /**
- * The parameters of a loss, as an address is read by.
- * @type {(losses: Losses) => import("./state_link.js").Parameters}
+ * Read a state with losses, `sides`, from an address: each convention by the name that it has now.
+ * @type {(losses: Losses, table: Map<string, import("../wire").StateEntry>, text: string) => Record<string, any>}
  */
-export const parametersIn = (losses) => (of) => {
-  const form = formOf(losses, renamed(losses, of));
-  return form ? Object.fromEntries(form.parameters.map((one) => [one.name, one])) : null;
-};
+export function readWithLosses(losses, table, text) {
+  const { sides, ...others } = read(table, text, (of) => {
+    const form = formOf(losses, renamed(losses, of));
+    return form ? Object.fromEntries(form.parameters.map((one) => [one.name, one])) : null;
+  });
+  return { ...others, sides: sides.map((/** @type {Side} */ side) => renamed(losses, side)) };
+}
 
 /**
  * A loss in one convention, its own where that is not known; undefined where there is no such loss.

@@ -145,6 +145,13 @@ export function titleOf(loss) {
 export const wordOf = (word) => spelled("", word);
 
 /**
+ * "S1 eq. 52" as a reader knows it: with the source's name, `nameOf` its short one.
+ * @type {(reference: string, nameOf: (short: string) => string) => string}
+ */
+export const citation = (reference, nameOf) =>
+  reference.replace(/^S\d/, nameOf).replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));
+
+/**
  * What a parameter is called; of one of a part of a sum, "scale_of_angle", that and whose.
  * @type {(name: string) => string}
  */

@@ -4,7 +4,7 @@ import { h, show } from "../../kit/preact_view.js";
 import { Slider } from "../../kit/slider.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
+import { citation, say } from "../../kit/words.js";
 import { ClaimResult, Formula, statementOf, VerdictMark } from "./claim_result.js";
 import { TrainingPanel } from "./training_panel.js";
 
@@ -69,7 +69,10 @@ function OneClaim({ page }) {
     { "aria-busy": row ? "false" : "true" },
     h(
       "div",
-      h("p.lp-note", citedIn(claim.source)),
+      h(
+        "p.lp-note",
+        citation(claim.source, (short) => say(`claims.from.${short}`)),
+      ),
       h("h1", statementOf(claim.name, "claim")),
       h(
         "div.lp-claim-formula",
@@ -144,12 +147,6 @@ function BatchLink({ page, row }) {
     ),
   );
 }
-
-/** @type {(source: string) => string} "S1 eq. 52" as a reader knows it. */
-const citedIn = (source) =>
-  source
-    .replace(/^S\d/, (short) => say(`claims.from.${short}`))
-    .replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));
 
 /** @param {Properties} properties */
 function AllClaims({ page }) {

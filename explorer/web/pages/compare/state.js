@@ -2,7 +2,7 @@
 import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
 import { carried, KEPT } from "../../kit/compare_link.js";
-import { formOf, parametersIn, renamed } from "../../kit/loss_form_and_parameter_values.js";
+import { formOf, readWithLosses } from "../../kit/loss_form_and_parameter_values.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
@@ -182,15 +182,13 @@ export class ComparePage extends BatchPage {
     }
     const entries = new URLSearchParams(text);
     await learn(this.server.loss, link.lossesIn(text));
-    const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
-    /** @type {Side[]} */
-    const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
+    const patch = readWithLosses(pageData.losses, this.store.table, text);
     const linked = entries.get("scene");
     /** @type {Scenario | import("../../kit/compare_link.js").BatchScenario | null} */
     const found = saved ?? (linked === KEPT ? carried() : linked ? await this.readLink(linked) : pageData.defaults);
     if (!isCurrent()) return false;
     const whole = linked && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];
-    patch.sides = sides.length >= this.least ? sides : this.filledUp([...sides, ...whole]);
+    if (patch.sides.length < this.least) patch.sides = this.filledUp([...patch.sides, ...whole]);
     patch.picture ??= pictureOfOldLink(entries);
     this.warn(linked && !found ? problem("scene_not_kept") : null);
     const { data, rules } = found ?? pageData.defaults;

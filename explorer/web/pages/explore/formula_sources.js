@@ -1,6 +1,6 @@
 // Where the formula of the loss comes from, and what its sources claim about it, once, at the end of the page.
 import { h, setText } from "../../kit/dom.js";
-import { say } from "../../kit/words.js";
+import { citation, say } from "../../kit/words.js";
 
 const DIGITS = 6; // of 1/τ, which claims about a loss with a temperature call λ
 
@@ -12,16 +12,17 @@ export default function sources(root, page) {
   const claims = h("details.lp-note.lp-references", title, links);
   root.append(line, claims);
 
-  function list() {
+  function draw() {
     const { references, claims: names } = page.spec;
     line.hidden = references.length === 0;
-    setText(line, say("ui.references", { list: references.map(cited).join("; ") }));
+    const list = references.map((one) => citation(one, (short) => say(`cite.${short}`))).join("; ");
+    setText(line, say("ui.references", { list }));
     claims.hidden = names.length === 0;
     setText(title, say("claims.about_formula", { count: names.length }));
     links.replaceChildren(...names.map((name) => h("li", claimLink(page, name))));
   }
-  page.on("scenario", list);
-  page.on("language", list);
+  page.on("scenario", draw);
+  page.on("language", draw);
 }
 
 /**
@@ -43,12 +44,3 @@ function claimLink(page, name) {
   for (const event of ["pointerdown", "focus"]) link.addEventListener(event, aim);
   return link;
 }
-
-/**
- * "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
- * @param {string} reference
- */
-const cited = (reference) =>
-  reference
-    .replace(/^S\d/, (short) => say(`cite.${short}`))
-    .replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));

@@ -3,12 +3,11 @@
 import { nearest } from "../../kit/axis_range.js";
 import { EXPLORE_BATCH } from "../../kit/example_choice.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
-import { formOf, parametersIn } from "../../kit/loss_form_and_parameter_values.js";
+import { formOf, readWithLosses } from "../../kit/loss_form_and_parameter_values.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { newestOf } from "../../kit/request_scheduling.js";
-import * as link from "../../kit/state_link.js";
 import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../kit/state_link.js").Side} Side */
@@ -70,8 +69,7 @@ export class LandscapePage extends PageInUrl {
 
   /** @param {string} text */
   read(text) {
-    const state = this.store.known(link.read(this.store.table, text, parametersIn(pageData.losses)));
-    const { sides = [], ...rest } = state;
+    const { sides, ...rest } = this.store.known(readWithLosses(pageData.losses, this.store.table, text));
     const usual = /** @type {Side[]} */ (this.store.entry("sides").default);
     return { ...rest, sides: usual.map((one, place) => sides[place] ?? one) };
   }

@@ -2,7 +2,7 @@
 // made of them, and the frame in sight.
 import { floats } from "../../kit/base64_arrays.js";
 import { prefersReducedMotion } from "../../kit/dom.js";
-import { parametersIn, renamed } from "../../kit/loss_form_and_parameter_values.js";
+import { readWithLosses } from "../../kit/loss_form_and_parameter_values.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";
@@ -93,9 +93,8 @@ export class SpherePage extends PageInUrl {
 
   /** @param {string} text */
   read(text) {
-    const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
-    const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
-    return this.store.known({ ...patch, sides: sides.length ? sides : this.store.usual.sides });
+    const patch = readWithLosses(pageData.losses, this.store.table, text);
+    return this.store.known(patch.sides.length ? patch : { ...patch, sides: this.store.usual.sides });
   }
 
   /** @param {string} text */
