@@ -9,7 +9,7 @@ from torch import Tensor
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.trace import Step
-from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.limits import KEPT_BATCHES, SHOWN_ROWS
 
 # Axes whose places are pairs, and those that a pair gives its name to.
 PAIRED = ("pair", "level_pair", "list_candidate", "candidate")
@@ -36,11 +36,12 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class _CachedLayout:
-    """Cached layout by axis and length: the permutation of its places, and the pair and the
-    sentence behind each."""
+    """Cached layout by axis and length: the permutation of its places, the pair and the sentence
+    behind each, and these as lists."""
 
     permutations: dict[tuple[str, int], Tensor | None] = field(default_factory=dict)
     items: dict[tuple[str, int], tuple[Tensor, Tensor]] = field(default_factory=dict)
+    listed: dict[tuple[str, int], tuple[list[int], list[int]]] = field(default_factory=dict)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
@@ -102,6 +103,15 @@ class Layout:
             known[key] = pairs.cpu(), sentences.cpu()
         return known[key]
 
+    def _plain_items(self, axis: str, length: int) -> tuple[list[int], list[int]]:
+        """Return the items as lists, for single places: reading each off a tensor takes
+        microseconds."""
+        key, known = (axis, length), self._cache_of(axis).listed
+        if key not in known:
+            pairs, sentences = self.items(axis, length)
+            known[key] = pairs.tolist(), sentences.tolist()
+        return known[key]
+
     def _behind(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
         if axis == "level_pair":
             pairs = torch.arange(len(self.batch)).repeat(length // len(self.batch))
@@ -119,7 +129,11 @@ class Layout:
         if axes[dimension] == "candidate" and axes[0] in ("list", "row"):
             of_lists = self.batch.lists if axes[0] == "list" else self.batch.margins[1]
             return int(of_lists[cell[0], place]), -1
-        pairs, sentences = self.items(axes[dimension], step.value.shape[dimension])
+        axis, length = axes[dimension], step.value.shape[dimension]
+        if length <= SHOWN_ROWS:
+            pairs, sentences = self._plain_items(axis, length)
+        else:
+            pairs, sentences = self.items(axis, length)
         return (int(pairs[place]), int(sentences[place])) if place < len(pairs) else (-1, -1)
 
     def permutation(self, axis: str, length: int) -> Tensor | None:
