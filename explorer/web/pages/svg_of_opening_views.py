@@ -214,8 +214,8 @@ def claim(**look: Unpack[Look]) -> str:
         for one, trace in zip(chart.curves, traces, strict=True)
     ]
     axes = (
-        _axis(chart.x, [x for one in traces for x in one.x], chart.logarithmic_x),
-        _axis(chart.y, [y for one in traces for y in one.y], chart.logarithmic_y),
+        _logarithmic_axis(chart.x, [x for one in traces for x in one.x]),
+        _logarithmic_axis(chart.y, [y for one in traces for y in one.y]),
     )
     panel = Panel("", 2 * PANEL_SIDE, PANEL_SIDE, axes, traces, [], [])
     title = say(language, f"claims.{FIRST_CLAIM}.claim")
@@ -223,10 +223,8 @@ def claim(**look: Unpack[Look]) -> str:
     return chart_figure(Chart(title, caption, legend, [panel], 1), **look)
 
 
-def _axis(title: str, values: Sequence[float], logarithmic: bool) -> PlotAxis:
-    if logarithmic:
-        return PlotAxis(math.log10(min(values)), math.log10(max(values)), True, title)
-    return PlotAxis(min(0.0, *values), 1.1 * max(values), title=title)
+def _logarithmic_axis(title: str, values: Sequence[float]) -> PlotAxis:
+    return PlotAxis(math.log10(min(values)), math.log10(max(values)), True, title)
 
 
 FIGURES: dict[str, Callable[..., str]] = {

@@ -69,3 +69,9 @@ def test_a_link_that_cannot_be_read_is_refused(large: str) -> None:
     (requested,) = (one for one in SERVED if one.__name__ == "map")
     answer = requested({"large": large, "method": "pca"})
     assert answer.error.key.startswith("problem.")
+
+
+def test_pairs_that_the_batch_has_not_are_refused_on_explore() -> None:
+    (requested,) = (one for one in SERVED if one.__name__ == "on_explore")
+    answer = requested({"example": "graded_english", "scene": "", "pairs": [0, 999]})
+    assert answer.error.values["value"] == "999"

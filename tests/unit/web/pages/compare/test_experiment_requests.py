@@ -63,6 +63,11 @@ def swept(*sides, along, logarithmic=True, points=9, **more):
     return found("sweep", *sides, along=along, logarithmic=logarithmic, points=points, **more)
 
 
+def test_a_sweep_names_a_parameter_for_each_loss():
+    answer = answer_to("sweep", "cosent", "info_nce", along=["scale"], logarithmic=True)
+    assert answer["error"]["values"]["where"] == "along"
+
+
 @pytest.mark.parametrize(
     ("loss", "name"), [("cosent", "scale"), ("info_nce", "temperature"), ("triplet", "margin")]
 )
