@@ -28,7 +28,7 @@ from starlette.routing import Route
 from lossprism.explorer.export.palette import LIGHT, properties
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.runtime.json_encoding import encoded
-from lossprism.explorer.web.middleware.response_streaming import is_compressed
+from lossprism.explorer.web.middleware.response_sending import is_compressed
 from lossprism.explorer.web.pages.link_previews import language_in, tags
 
 HERE = Path(__file__).resolve().parent
@@ -40,8 +40,8 @@ SHORTCUTS = ("compare", "doctor", "learn")  # pages in the menu of the installed
 PALETTE = "kit/styles/palette.css"  # written from the one palette
 _KIT_STYLES = (
     "palette",
-    "reset",
-    "theme",
+    "fonts_and_reset",
+    "base_text",
     "layout",
     "header",
     "controls",

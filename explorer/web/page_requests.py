@@ -35,7 +35,7 @@ from lossprism.explorer.web.middleware.asgi_messages import arrived, body_of
 from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 from lossprism.explorer.web.middleware.request_threads import Pool
-from lossprism.explorer.web.middleware.response_streaming import is_compressed
+from lossprism.explorer.web.middleware.response_sending import is_compressed
 from lossprism.explorer.web.middleware.visitor_key import (
     as_current_visitor,
     current_headers,

@@ -60,7 +60,7 @@ from lossprism.explorer.web.middleware.exception_handler import ExceptionHandler
 from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
 from lossprism.explorer.web.middleware.request_limits import RequestLimitsMiddleware
-from lossprism.explorer.web.middleware.response_streaming import ResponseStreamingMiddleware
+from lossprism.explorer.web.middleware.response_sending import ResponseStreamingMiddleware
 from lossprism.explorer.web.middleware.visitor_key import VisitorKeyMiddleware
 from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
 from lossprism.explorer.web.page_requests import FORGET

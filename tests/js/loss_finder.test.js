@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js";
-import { called, plain, registered } from "../../explorer/web/kit/loss_finder.js";
+import { called, plain, registered } from "../../explorer/web/kit/loss_name_search.js";
 
 /** @type {[string, string, string][]} */
 const NAMES = [

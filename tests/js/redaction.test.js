@@ -1,7 +1,7 @@
 // What a link carries of pasted pairs names no path, no token, and nobody.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { shareable, withoutSecrets } from "../../explorer/web/kit/redaction.js";
+import { shareable, withoutSecrets } from "../../explorer/web/kit/secret_redaction.js";
 
 const SECRETS = [
   "hf_abcdefghijklmnop",

@@ -71,7 +71,7 @@ ELSEWHERE = {
     "remark.verdict_alike": "test_run_remarks.py::test_models_that_order_these_pairs_alike",
     **dict.fromkeys(
         ("remark.verdict_not_tuned", "remark.verdict_setting"),
-        "test_setting_effect_on_comparison.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
+        "test_loss_setting_effect.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
     ),
     "remark.verdict_other_pairs": (
         "test_run_comparison.py::test_other_held_out_pairs_do_not_compare"

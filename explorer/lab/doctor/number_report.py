@@ -13,9 +13,9 @@ from lossprism.explorer.lab.doctor.losses_without_definition import (
 )
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import ends_of_labels
 from lossprism.explorer.lab.doctor.number_explanation import Explanation
+from lossprism.explorer.lab.doctor.number_match_findings import Finding
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.number_position import Position
-from lossprism.explorer.lab.doctor.ranked_number_matches import Finding
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
 from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word

@@ -42,7 +42,7 @@ from lossprism.explorer.lab.doctor.remedies import (
     against_shared_texts,
     mean_labels,
 )
-from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
+from lossprism.explorer.lab.doctor.tried_remedy import sampler_values
 from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent

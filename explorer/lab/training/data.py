@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.pair_sources import (
 )
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.trainer_inputs import (
+from lossprism.explorer.lab.training.trainer_rows import (
     AnyPair,
     Material,
     Pair,

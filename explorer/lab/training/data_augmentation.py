@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from lossprism.explorer.lab.training.trainer_inputs import AnyPair, by_first
+from lossprism.explorer.lab.training.trainer_rows import AnyPair, by_first
 
 # What a word cut-off leaves out, and the shortest sentence it touches.
 CUT_SHARE, MIN_WORDS = 0.15, 4

@@ -16,7 +16,7 @@ from lossprism.explorer.core.rank_correlation import TIE_LIMIT, mid_ranks, rank_
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.pair_sources import DRAW_SEED
 from lossprism.explorer.lab.training.run_json_types import LiveHistogram
-from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
+from lossprism.explorer.lab.training.trainer_rows import LEAST_CANDIDATES, by_first
 
 if TYPE_CHECKING:
     from lossprism.explorer.lab.training.starting_model import Encoder

@@ -12,7 +12,7 @@ from lossprism.explorer.core.label_requirements import (
 )
 from lossprism.explorer.lab.training.data import Corpus, read, rules_for, under_teacher
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.trainer_inputs import (
+from lossprism.explorer.lab.training.trainer_rows import (
     CLASSES,
     PAIRS,
     Material,

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     StepRecord,
     Summary,
 )
-from lossprism.explorer.lab.training.trainer_inputs import CLASSES, PAIRS
+from lossprism.explorer.lab.training.trainer_rows import CLASSES, PAIRS
 from lossprism.explorer.locale import catalogue, say
 from lossprism.explorer.runtime.number_format import display_number, fixed
 from lossprism.version import VERSION

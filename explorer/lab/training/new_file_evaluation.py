@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_rand
 from lossprism.explorer.lab.training.pair_sources import DRAW_SEED
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
+from lossprism.explorer.lab.training.trainer_rows import Pair, sentences_of
 from lossprism.explorer.runtime import device, jobs
 from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.concurrent_files import atomic_write

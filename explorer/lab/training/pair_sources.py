@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import pairs_or_classes, read_classes
 from lossprism.explorer.lab.training.plan import TrainingData
-from lossprism.explorer.lab.training.trainer_inputs import Taught
+from lossprism.explorer.lab.training.trainer_rows import Taught
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import hub_cache_pruning, hub_datasets, pairs_from_tables, textbook
 from lossprism.explorer.sources.hub_client import hub_token

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import null_as_nan
 from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, Probe
-from lossprism.explorer.lab.training.trainer_inputs import (
+from lossprism.explorer.lab.training.trainer_rows import (
     CLASSES,
     LISTS,
     TRIPLETS,

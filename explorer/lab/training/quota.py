@@ -6,7 +6,7 @@ from pathlib import Path
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import all_runs
-from lossprism.explorer.lab.training.trainer_inputs import examples, pairs_in
+from lossprism.explorer.lab.training.trainer_rows import examples, pairs_in
 from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget

@@ -22,7 +22,7 @@ from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
 from lossprism.explorer.lab.training.run_json_types import ListFigures
-from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
+from lossprism.explorer.lab.training.trainer_rows import LEAST_CANDIDATES, by_first
 from lossprism.losses.labels import LabelRules
 
 

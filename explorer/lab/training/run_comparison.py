@@ -13,6 +13,11 @@ from lossprism.explorer.lab.training import data, quota
 from lossprism.explorer.lab.training import new_file_evaluation as measuring
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from lossprism.explorer.lab.training.loss_refusal_reasons import refusal
+from lossprism.explorer.lab.training.loss_setting_effect import (
+    TriedSetting,
+    on_settings,
+    tried_setting,
+)
 from lossprism.explorer.lab.training.metric_uncertainty import (
     ALL_FIGURES,
     LEADING,
@@ -32,11 +37,6 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
     judged,
 )
 from lossprism.explorer.lab.training.run_json_types import Summary
-from lossprism.explorer.lab.training.setting_effect_on_comparison import (
-    TriedSetting,
-    on_settings,
-    tried_setting,
-)
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent

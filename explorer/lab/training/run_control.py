@@ -48,7 +48,7 @@ from lossprism.explorer.lab.training.run_progress_and_recorded_plan import (
     progress,
     recorded_plan,
 )
-from lossprism.explorer.lab.training.trainer_inputs import examples
+from lossprism.explorer.lab.training.trainer_rows import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.concurrent_files import age_of

@@ -33,7 +33,7 @@ from lossprism.explorer.lab.training.run_json_types import (
 )
 from lossprism.explorer.lab.training.run_progress_and_recorded_plan import NO_PLACES
 from lossprism.explorer.lab.training.teacher_scores import teacher_scores_pairs
-from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
+from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, columns_for, form_of
 from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain

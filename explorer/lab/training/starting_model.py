@@ -12,7 +12,7 @@ from torch import nn
 
 from lossprism.explorer.core.models_of_scenario import about_model
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
+from lossprism.explorer.lab.training.trainer_rows import Pair, sentences_of
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import check_consent, is_here, locate
 from lossprism.explorer.sources.encoders.cross_encoder import CROSS_ENCODER

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.training.data import Pair, material_of
 from lossprism.explorer.lab.training.held_out_metrics import live_sample
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
-from lossprism.explorer.lab.training.trainer_inputs import Material
+from lossprism.explorer.lab.training.trainer_rows import Material
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.number_format import display_number

@@ -47,7 +47,7 @@ from lossprism.explorer.lab.training.run_json_types import (
 )
 from lossprism.explorer.lab.training.run_remarks import gained
 from lossprism.explorer.lab.training.trainer_callback import Recorder, load_own_weights
-from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for
+from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, columns_for
 from lossprism.explorer.lab.training.training_failures import (
     is_out_of_memory,
     largest_fitting,

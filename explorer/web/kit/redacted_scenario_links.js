@@ -1,5 +1,5 @@
 // Links of scenarios that lead from one page to another: the address is without secrets, and this tab keeps the whole scenario.
-import { shareableData } from "./redaction.js";
+import { shareableData } from "./secret_redaction.js";
 import { packed, unpacked } from "./state_link.js";
 import { store, stored } from "./storage.js";
 

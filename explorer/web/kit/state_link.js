@@ -4,7 +4,7 @@
 // convention and its parameters: 1=cosent&2=info_nce&2@=MoCo&2.temperature=0.1. Of a list numbers stand with
 // hyphens between them, and a parameter that is off as "off". A long text is packed.
 import { withoutBlanks } from "./loss_sums.js";
-import { withoutSecrets } from "./redaction.js";
+import { withoutSecrets } from "./secret_redaction.js";
 
 /** @typedef {import("../wire").StateEntry} Entry */
 /** @typedef {import("../wire").Setting} Setting */

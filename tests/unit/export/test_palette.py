@@ -71,7 +71,7 @@ def test_the_page_has_the_colours_of_the_figures(at, palette):
         stops = [value] if isinstance(value, str) else value
         assert values[name.replace("_", "-")] == " ".join(stops)
     assert page_html.SHARED_STYLES.index(page_html.PALETTE) < page_html.SHARED_STYLES.index(
-        "kit/styles/theme.css"
+        "kit/styles/base_text.css"
     )
 
 

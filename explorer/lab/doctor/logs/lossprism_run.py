@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training.probe_batch_and_collapse import values_at_c
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, RunConfig, StepRecord
 from lossprism.explorer.lab.training.teacher_scores import vectors_of
-from lossprism.explorer.lab.training.trainer_inputs import examples
+from lossprism.explorer.lab.training.trainer_rows import examples
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
 

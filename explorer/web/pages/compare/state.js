@@ -6,9 +6,9 @@ import { formOf, readWithLosses } from "../../kit/loss_form_and_parameter_values
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
-import { shareable } from "../../kit/redaction.js";
 import { GONE, Requests } from "../../kit/request_scheduling.js";
 import { remediesOf } from "../../kit/scenario_remedies.js";
+import { shareable } from "../../kit/secret_redaction.js";
 import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";

@@ -1,8 +1,9 @@
 // The matrix of the chosen step, and what is marked in it.
+
+import { pictureView } from "../../kit/derivation_step_view.js";
 import { find, h, setText, worded } from "../../kit/dom.js";
 import { percent, read } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/parameter_fields.js";
-import { pictureView } from "../../kit/trace_step_view.js";
 import { say } from "../../kit/words.js";
 
 const MARK_SIGN = "•";

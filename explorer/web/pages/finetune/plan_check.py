@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.large.large_batch_response import LabelRules
 from lossprism.explorer.lab.training import (
+    cosent_experiment,
     data,
-    published_experiment,
     quota,
     starting_model,
     teacher_scores,
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_json_types import RowForm
-from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
+from lossprism.explorer.lab.training.trainer_rows import Pair, examples, form_of
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.limits import CORPORA, QUOTED_LETTERS
 from lossprism.explorer.runtime.number_format import whole_percent
@@ -162,7 +162,7 @@ def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
 def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
     """Return the number of runs of the source's experiment on this data, and the outlook for
     each."""
-    plans = published_experiment.experiment(plan)
+    plans = cosent_experiment.experiment(plan)
     losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
     worst = next((outlook for outlook in losses if outlook.refused), next(iter(losses)))
     return Repetition(**vars(worst), count=len(plans))

@@ -2,12 +2,12 @@
 // matrix of the loss.
 import { rampColour, rampTable } from "../../kit/colours.js";
 import { Select } from "../../kit/components.js";
+import { pictureView } from "../../kit/derivation_step_view.js";
 import { show } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/parameter_fields.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { ridges } from "../../kit/ridge_histograms.js";
 import { isDark } from "../../kit/theme.js";
-import { pictureView } from "../../kit/trace_step_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { language, say } from "../../kit/words.js";
 import { Button, Note } from "./form_components.js";

@@ -12,8 +12,8 @@ from lossprism.explorer.export.figure.appearance import look_in
 from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.lab.training import (
+    cosent_experiment,
     new_file_evaluation,
-    published_experiment,
     run_comparison,
     run_downloads,
     run_remarks,
@@ -97,7 +97,7 @@ def _trials(request: dict) -> run_comparison.Started:
 
 def _repeat(request: dict) -> run_comparison.Started:
     """{plan} → the names of the runs that repeat the source's experiment on its data."""
-    plans = published_experiment.experiment(read_plan(request.get("plan")))
+    plans = cosent_experiment.experiment(read_plan(request.get("plan")))
     return run_comparison.Started(run_comparison.start_all(runs(), plans))
 
 

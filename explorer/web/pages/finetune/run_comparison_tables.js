@@ -5,11 +5,11 @@ import { isZeroInterval, show as number, signedEnds } from "../../kit/number_for
 import { group, h, show } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
+import { SourceExperiment } from "./cosent_experiment.js";
 import { Note } from "./form_components.js";
 import { GainsFigure } from "./gains_figure.js";
 import { HELD_OUT_METRICS, meanAndSpread } from "./metric_names_and_format.js";
 import { UnseenPairs } from "./new_file_evaluation.js";
-import { SourceExperiment } from "./published_experiment.js";
 import { RunsTable } from "./runs_table.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */

@@ -6,7 +6,7 @@ import json
 import threading
 from dataclasses import dataclass, fields
 
-from lossprism.explorer.lab.training import published_experiment
+from lossprism.explorer.lab.training import cosent_experiment
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_control import estimate
@@ -38,7 +38,7 @@ def estimate_pace(request: dict) -> Pace:
     one run of the source's experiment on its data, here; {} while a run trains."""
     plan = read_plan(request.get("plan"))
     if request.get("repetition"):
-        plan = published_experiment.experiment(plan)[0]
+        plan = cosent_experiment.experiment(plan)[0]
     key = pace_key(plan)
     if known := _paces.get(key):
         return known

@@ -1,7 +1,8 @@
 // What a block of the map is, or a single cell, in words: its bands or pairs, and what it holds.
-import { batchText } from "../../kit/batch_text.js";
+
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
+import { batchText } from "../../kit/text_with_picture.js";
 import { say } from "../../kit/words.js";
 import { textsOf } from "./pair_texts.js";
 
@@ -11,7 +12,7 @@ import { textsOf } from "./pair_texts.js";
  *   & { height: number, width: number, single: boolean }} UnpackedBlocks
  */
 /** @typedef {"total" | "share" | "largest" | "masked"} Facet */
-/** @typedef {import("../../kit/heatmap_view.js").Cell} Cell */
+/** @typedef {import("../../kit/heatmap_frame.js").Cell} Cell */
 /** @typedef {"rows" | "columns"} Side */
 
 /** @type {(blocks: UnpackedBlocks, cell: Cell) => number} */

@@ -1,16 +1,16 @@
 // The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
 import { floats } from "../../kit/base64_arrays.js";
 import { asTable, h, magnification, worded } from "../../kit/dom.js";
-import { cellFrame } from "../../kit/heatmap_view.js";
+import { cellFrame } from "../../kit/heatmap_frame.js";
 import { distinctNumbers, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { bandOf, factsOf, fillCard, isEmpty } from "./block_card.js";
 import { comparison, concentration, explanation, partName, sideName } from "./block_map_captions.js";
 import { drawStrip, labelMarks } from "./label_strips.js";
-import { lever } from "./lever.js";
+import { lever } from "./main_parameter_slider.js";
 
-/** @typedef {import("../../kit/heatmap_view.js").Cell} Cell */
+/** @typedef {import("../../kit/heatmap_frame.js").Cell} Cell */
 /** @typedef {import("./block_card.js").Facet} Facet */
 /** @typedef {import("./block_card.js").UnpackedBlocks} UnpackedBlocks */
 /** @typedef {{ row: number, column: number } & Record<Facet, number>} Block */
@@ -370,7 +370,7 @@ function crumbsOf(page) {
 /**
  * What is masked is left free; the mask's ramp is dark where cells take part. Terms have a meaning
  * on either side of 0, sums of many have none.
- * @type {(blocks: UnpackedBlocks, facet: Facet) => import("../../kit/heatmap_view.js").Layer}
+ * @type {(blocks: UnpackedBlocks, facet: Facet) => import("../../kit/heatmap_frame.js").Layer}
  */
 function layerOf({ masked, single, ...arrays }, facet) {
   const shares = facet === "masked" ? masked.map((part) => 1 - part) : arrays[facet];

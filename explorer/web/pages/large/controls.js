@@ -2,8 +2,8 @@
 import { LabelRules, SameTexts } from "../../kit/batch_rule_fields.js";
 import { Fold, Section } from "../../kit/components.js";
 import { LossSelect } from "../../kit/loss_choice.js";
-import { LossFinder } from "../../kit/loss_finder.js";
 import { leverOf } from "../../kit/loss_form_and_parameter_values.js";
+import { LossFinder } from "../../kit/loss_name_search.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { Parameters } from "../../kit/parameter_fields.js";

@@ -24,7 +24,6 @@ from lossprism.explorer.lab.large.batch import (
     scored,
 )
 from lossprism.explorer.lab.large.encoder_pair_scores import encoded
-from lossprism.explorer.lab.large.label_corrections import corrected
 from lossprism.explorer.lab.large.large_batch_response import (
     Details,
     DrawnBlocks,
@@ -42,6 +41,7 @@ from lossprism.explorer.lab.large.large_batch_session import (
 from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs, read_pairs
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
 from lossprism.explorer.lab.large.text_buffer import TextBuffer
+from lossprism.explorer.lab.large.user_label_corrections import corrected
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads

@@ -2,7 +2,7 @@
 // at work on. The server keeps nothing that this description could not bring back.
 import { History } from "../../kit/browser_history.js";
 import { corrected } from "../../kit/label_corrections.js";
-import { registered } from "../../kit/loss_finder.js";
+import { registered } from "../../kit/loss_name_search.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";

@@ -2,14 +2,14 @@
 import { bytes, floats } from "../../kit/base64_arrays.js";
 import { cellWords, textsAt } from "../../kit/cell_card.js";
 import { themeColour } from "../../kit/colours.js";
+import { matrixData } from "../../kit/derivation_step_view.js";
 import { h as element } from "../../kit/dom.js";
-import { Matrix } from "../../kit/matrix.js";
+import { Matrix } from "../../kit/matrix_view.js";
 import { percent } from "../../kit/number_format.js";
 import { axisOver } from "../../kit/plotly.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { onTheme } from "../../kit/theme.js";
-import { matrixData } from "../../kit/trace_step_view.js";
 import { useMemo } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 
@@ -46,7 +46,7 @@ function matrix(root) {
   /** @type {DrawnStep | null} */
   let step = null;
   const words = element("p.lp-cell-words");
-  /** @type {import("../../kit/matrix.js").Options["words"]} */
+  /** @type {import("../../kit/matrix_view.js").Options["words"]} */
   const keys = {
     layer: (name) => `facet.${name}`,
     scale: (name) => `legend.${name}`,
@@ -98,7 +98,7 @@ function matrix(root) {
 
 /**
  * Both texts of a cell, and its weight.
- * @type {(step: DrawnStep, cell: import("../../kit/heatmap_view.js").Cell) => string}
+ * @type {(step: DrawnStep, cell: import("../../kit/heatmap_frame.js").Cell) => string}
  */
 function shortWords(step, [row, column]) {
   const { shown, arrays } = step;

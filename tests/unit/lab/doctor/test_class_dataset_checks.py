@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.texts_with_classes_reader import (
     names_classes,
     read_classes,
 )
-from lossprism.explorer.lab.training.trainer_inputs import classes_of
+from lossprism.explorer.lab.training.trainer_rows import classes_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import pairs_from_tables

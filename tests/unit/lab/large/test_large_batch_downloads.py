@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.label_corrections import corrected
 from lossprism.explorer.lab.large.large_batch_downloads import (
     changes_csv,
     corrected_file,
@@ -32,6 +31,7 @@ from lossprism.explorer.lab.large.map_and_histogram_figures import (
     map_figure,
 )
 from lossprism.explorer.lab.large.text_buffer import TextBuffer
+from lossprism.explorer.lab.large.user_label_corrections import corrected
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.problem import Problem

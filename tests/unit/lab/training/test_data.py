@@ -12,7 +12,7 @@ from lossprism.explorer.lab.training.data import Corpus, split
 from lossprism.explorer.lab.training.data_augmentation import augmented, cut_off, reordered
 from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus, losses_for, refusal
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-from lossprism.explorer.lab.training.trainer_inputs import classes_of, sentences_of
+from lossprism.explorer.lab.training.trainer_rows import classes_of, sentences_of
 from lossprism.explorer.locale import title_word
 from lossprism.losses import LOSSES
 from tests.sentences import pattern_of, raises_problem

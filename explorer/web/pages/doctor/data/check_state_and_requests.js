@@ -2,8 +2,8 @@
 import { download } from "../../../kit/file_downloads.js";
 import { fileContent } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
-import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
+import { withoutSecrets } from "../../../kit/secret_redaction.js";
 import { problem } from "../../../kit/server.js";
 import { packed, unpacked } from "../../../kit/state_link.js";
 import { language } from "../../../kit/words.js";

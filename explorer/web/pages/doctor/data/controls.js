@@ -1,7 +1,7 @@
 // The sidebar of the check of a dataset: how its rows are read, the loss and the batch size that it is checked for.
 import { Fold, NumberBox, Section, TextField, useDraft } from "../../../kit/components.js";
 import { groupsOf, LossSelect } from "../../../kit/loss_choice.js";
-import { registered } from "../../../kit/loss_finder.js";
+import { registered } from "../../../kit/loss_name_search.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";

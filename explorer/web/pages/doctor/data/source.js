@@ -10,7 +10,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/reader_consent.js";
 import { Slider } from "../../../kit/slider.js";
 import { say, sentences } from "../../../kit/words.js";
-import { PastedRows } from "../paste_box.js";
+import { PastedRows } from "../pasted_rows_box.js";
 import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */

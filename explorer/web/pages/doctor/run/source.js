@@ -6,7 +6,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
 import { say } from "../../../kit/words.js";
-import { PastedRows } from "../paste_box.js";
+import { PastedRows } from "../pasted_rows_box.js";
 import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */

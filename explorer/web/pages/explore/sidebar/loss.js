@@ -4,14 +4,14 @@ import { Fold, Section } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
 import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_names.js";
 import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
-import { LossFinder } from "../../../kit/loss_finder.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/loss_form_and_parameter_values.js";
+import { LossFinder } from "../../../kit/loss_name_search.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { carriedOver } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
 import { Parameters } from "../../../kit/parameter_fields.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { shareable } from "../../../kit/redaction.js";
+import { shareable } from "../../../kit/secret_redaction.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
 

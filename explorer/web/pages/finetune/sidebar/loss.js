@@ -2,7 +2,7 @@
 // the encoder, and the other losses to train.
 import { Fold } from "../../../kit/components.js";
 import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
-import { LossFinder } from "../../../kit/loss_finder.js";
+import { LossFinder } from "../../../kit/loss_name_search.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { aboutOf } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";

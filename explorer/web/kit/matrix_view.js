@@ -1,16 +1,17 @@
 // A matrix, cell by cell: layers to choose from, what its rows and columns are called, a scale, a part
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
-import { batchText } from "./batch_text.js";
+
 import { rangeOf } from "./cell_canvas.js";
-import { ScaleCaption } from "./colour_scale.js";
+import { ScaleCaption } from "./colour_legend.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
-import { cellFrame } from "./heatmap_view.js";
+import { cellFrame } from "./heatmap_frame.js";
 import { percent, show } from "./number_format.js";
+import { batchText } from "./text_with_picture.js";
 import { language, say } from "./words.js";
 
-/** @typedef {import("./heatmap_view.js").Cell} Cell */
+/** @typedef {import("./heatmap_frame.js").Cell} Cell */
 /**
  * What the rows or columns are called: numbers, the one or two texts of each, the label and score of its pair, and
  * whether it is marked.
@@ -28,7 +29,7 @@ import { language, say } from "./words.js";
  * @property {[number, number]} all
  * @property {string} title LaTeX
  * @property {string} name
- * @property {Record<string, import("./heatmap_view.js").Layer | null>} layers
+ * @property {Record<string, import("./heatmap_frame.js").Layer | null>} layers
  * @property {ArrayLike<number> | null} present
  * @property {Side} rowAxis
  * @property {Side} columnAxis
@@ -39,7 +40,7 @@ import { language, say } from "./words.js";
 /**
  * Cells and sides are places in the matrix as it lies.
  * `resting` is marked as the pinned one is, while none is pinned. The colours of numbers keep to `range`.
- * @typedef {import("./heatmap_view.js").Marked & { layer?: string, order?: string, drawn?: number,
+ * @typedef {import("./heatmap_frame.js").Marked & { layer?: string, order?: string, drawn?: number,
  *   resting?: Cell | null, range?: [number, number] | null }} MatrixState
  */
 
@@ -179,7 +180,7 @@ export class Matrix {
   }
   /** @param {MatrixData} data */
   #layer(data) {
-    return /** @type {import("./heatmap_view.js").Layer} */ (data.layers[this.#layerName(data)]);
+    return /** @type {import("./heatmap_frame.js").Layer} */ (data.layers[this.#layerName(data)]);
   }
 
   // ---- Drawing -----------------------------------------------------------------------------
@@ -423,7 +424,7 @@ const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 
 /**
  * The numbers beside the scale: largest, middle, least.
- * @type {(layer: import("./heatmap_view.js").Layer) => import("./heatmap_view.js").Drawing["write"]}
+ * @type {(layer: import("./heatmap_frame.js").Layer) => import("./heatmap_frame.js").Drawing["write"]}
  */
 function scaleOf({ kind }) {
   if (kind === "mask") return () => [say("ui.yes"), "", say("ui.no")];

@@ -3,7 +3,7 @@
 // to them, says whoever asks for the frame.
 import { cellStage, rangeOf } from "./cell_canvas.js";
 import { cellGrid } from "./cell_gestures.js";
-import { legendBar } from "./colour_scale.js";
+import { legendBar } from "./colour_legend.js";
 import { h, worded } from "./dom.js";
 
 /**

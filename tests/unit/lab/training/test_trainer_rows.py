@@ -11,7 +11,7 @@ from lossprism.explorer.lab.training import data, run_downloads
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus, losses_for
 from lossprism.explorer.lab.training.plan import TrainingData
-from lossprism.explorer.lab.training.trainer_inputs import (
+from lossprism.explorer.lab.training.trainer_rows import (
     Material,
     columns_for,
     examples,

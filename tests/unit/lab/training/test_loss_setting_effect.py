@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
+from lossprism.explorer.lab.training.loss_setting_effect import on_settings, tried_setting
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.setting_effect_on_comparison import on_settings, tried_setting
 from lossprism.explorer.locale import LANGUAGES, say
 
 

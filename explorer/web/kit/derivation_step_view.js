@@ -14,12 +14,12 @@ import {
 import { h } from "./dom.js";
 import { tex } from "./formula.js";
 import { liveFormula } from "./live_formula.js";
-import { Matrix } from "./matrix.js";
+import { Matrix } from "./matrix_view.js";
 import { bare, read, show, texNumber } from "./number_format.js";
 import { referenceValueScale } from "./reference_value_scale.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./heatmap_view.js").Cell} Cell */
+/** @typedef {import("./heatmap_frame.js").Cell} Cell */
 /** @typedef {import("./cell_card.js").DrawnStep} DrawnStep */
 /** @typedef {import("../wire").View} View */
 
@@ -44,7 +44,7 @@ import { say } from "./words.js";
 
 const FACETS = ["value", "mask", "weight", "gradient"];
 export const ORDERS = ["label", "score", "entry"];
-/** @type {import("./matrix.js").Options["words"]} */
+/** @type {import("./matrix_view.js").Options["words"]} */
 const WORDS = {
   layer: (name) => `facet.${name}`,
   scale: (name) => `legend.${name}`,
@@ -117,7 +117,7 @@ class PictureView {
     else root.querySelector(".lp-spoken")?.before(this.card.element);
   }
 
-  /** @param {import("./matrix.js").Emitted} event what was done to the matrix */
+  /** @param {import("./matrix_view.js").Emitted} event what was done to the matrix */
   #hear(...[what, value]) {
     const { step } = this;
     if (what === "layer") this.emit("view", { facet: value, colour_range: null });
@@ -181,7 +181,7 @@ class PictureView {
 
   /**
    * A cell pointed at gets a frame; pairs pointed at elsewhere get their row and column.
-   * @type {(step: DrawnStep) => import("./matrix.js").MatrixState}
+   * @type {(step: DrawnStep) => import("./matrix_view.js").MatrixState}
    */
   #marked(step) {
     const { pointed, view, drawn } = this.state;
@@ -299,14 +299,14 @@ function referenceValuesOf({ referenceFormulas, picture: { figures } }) {
 
 /**
  * A step as the data of a matrix.
- * @type {(step: Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf" | "marked">) => import("./matrix.js").MatrixData}
+ * @type {(step: Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf" | "marked">) => import("./matrix_view.js").MatrixData}
  */
 export function matrixData(step) {
   const { shown, arrays, batch } = step;
   const { name, latex } = shown;
   const kind = shown.boolean ? "mask" : "number";
   const of = shown.boolean ? "mask" : undefined;
-  /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix.js").Side} */
+  /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix_view.js").Side} */
   const axis = (side, count, isShown) => ({
     title: side.name && isShown ? say("ui.axis", { what: say(`axis.${side.name}`), count }) : "",
     names: side.items.map((_, i) => signedName(step, side, i)),
@@ -316,8 +316,8 @@ export function matrixData(step) {
   });
   /**
    * @param {ArrayLike<number> | null} values
-   * @param {Partial<import("./heatmap_view.js").Layer>} look
-   * @returns {import("./heatmap_view.js").Layer | null}
+   * @param {Partial<import("./heatmap_frame.js").Layer>} look
+   * @returns {import("./heatmap_frame.js").Layer | null}
    */
   const layer = (values, look) => values && { values, kind, of, ...look };
   return {
