@@ -54,6 +54,9 @@ ELSEWHERE = {
         ("remark.alone", "remark.all_alone"),
         "test_remarks.py::test_sentences_without_another_of_their_class_are_counted",
     ),
+    "remark.encoder_error": (
+        "test_openvino_encoder.py::test_the_error_is_the_largest_difference_of_cosines"
+    ),
     "remark.labels_outside": "test_remarks.py::test_labels_that_a_convention_takes_as_they_are",
     "remark.same_text_floor": "test_duplicate_negatives.py::test_duplicates_bound_the_minimum",
     "remark.same_text_left_out": "test_duplicate_negatives.py::test_left_out_they_are_counted",
