@@ -28,6 +28,8 @@ from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.table_in_pasted_text import numbers_alone
 from lossprism.explorer.sources.vector_columns import names_vectors
 
+_LETTER = re.compile(r"[^\W\d_]|[^\x00-\x7f]")
+
 # More different words than these are no grades.
 MAX_GRADES = 5
 # A longer text is no grade, however often it comes again.
@@ -84,11 +86,14 @@ class Grid:
         return position not in self._row_numbers and self._has_scores(position)
 
     def is_text(self, position: int, or_reference: bool = False) -> bool:
-        """True if the column holds text that is no score, no numbers written as a list and no group
-        of rows; paths, addresses and ids only with `or_reference`."""
-        if position in self._groups or not self._has_texts(position):
+        """True if the column holds text that is no score, date or version, no numbers written as a
+        list and no group of rows; paths, addresses and ids only with `or_reference`."""
+        if not self._may_be_text(position) or self._mostly(_has_no_letter, position):
             return False
         return or_reference or not self.is_reference(position)
+
+    def _may_be_text(self, position: int) -> bool:
+        return position not in self._groups and self._has_texts(position)
 
     def _has_scores(self, position: int) -> bool:
         cells = [is_score(cell) for cell in self.column(position)]
@@ -158,7 +163,7 @@ class Grid:
         kinds = len(set(cells))
         short = all(len(cell) <= MAX_GRADE_LETTERS for cell in cells)
         graded = short and 2 <= kinds <= MAX_GRADES and len(cells) >= 4 * kinds
-        return bool(cells) and (graded or not self.is_text(position, or_reference=True))
+        return bool(cells) and (graded or not self._may_be_text(position))
 
     def is_ids(self, position: int) -> bool:
         """True if the column holds ids and no texts: nearly every cell is one word with a digit."""
@@ -245,6 +250,11 @@ def _are_ids(numbers: Sequence[float]) -> bool:
 
 def _entries(cell: object) -> Sequence[object]:
     return cell if isinstance(cell, list) else (cell,)
+
+
+def _has_no_letter(cell: object) -> bool:
+    """True for a date, a time or a version."""
+    return isinstance(cell, str) and _LETTER.search(cell) is None
 
 
 def _begins_vector(cell: object) -> bool:

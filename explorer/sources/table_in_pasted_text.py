@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from string import digits
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import NOTHING, is_score, shortened
@@ -25,6 +26,8 @@ _RULE = re.compile(r"[\s|+:=\-─-╿]*[-=─━═][\s|+:=\-─-╿]*")
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _WORD = re.compile(r"\w")
+_ASCII_WORD = re.compile(r"[!-~]+")
+_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]")
 _TAB, _WIDE_BLANK, _BLANK = re.compile(r"\t"), re.compile(r"\s{2,}"), re.compile(r"\s+")
 _MARKS = tuple(re.compile(rf"\s*{mark}\s*") for mark in (";", ",", "(?:[-=]>|[:：=→])"))
 _STEP_WORD = re.compile(r"^\W*(?:global[ _])?(?:step|iter(?:ation)?)\s*(?=\d)", re.IGNORECASE)
@@ -34,8 +37,8 @@ _SENTENCE_ENDS = tuple(":.,;?!：。，；？！")
 _COLUMN_RULE = re.compile(r"\s*(?:={2,}|-{2,})(?:\s+(?:={2,}|-{2,}))+\s*")
 _LABELLED = re.compile(r"((?:__label__\S+\s+)+)(\S.*)")  # a line of fastText
 # A cell with its name before it, and what begins a list or a text of several lines in YAML.
-_FIELD = re.compile(r"\s*(?:- +)?[\"']?([^\W\d][\w.-]*)[\"']?\s*[:：]\s*([^\s|>].*)")
-_NESTED = re.compile(r"\s*(?:- +)?[\w\"'.-]+:\s*[|>]?[-+]?\s*|\s*- +(?![^\W\d][\w.-]*:).*")
+_FIELD = re.compile(r"(?:- )?[\"'*# ]*([^\W\d][\w.-]*)[\"'*]*\s*[:：]\**\s*([^\s|>].*)")
+_NESTED = re.compile(r"(?:- )?[\w\"'.-]+:(?:\s+[|>][-+]?)?|-\s(?!\s*[\"']?[^\W\d][\w.-]*[\"']?:).*")
 # Forms that hold tables and are not read, by a line of theirs.
 _UNREAD = {
     "reStructuredText (list-table, csv-table)": re.compile(r"\s*\.\. (?:list|csv)-table::.*"),
@@ -45,6 +48,7 @@ _UNREAD = {
     "trec_eval (metrics)": re.compile(
         r"(?:map|ndcg|P_|recall_|recip_rank|num_|success_)\w*\s*\tall\t[\d.]+\s*"
     ),
+    "YAML (lists of lists)": re.compile(r"\s*- - [^\t]*"),
     "LaTeX": re.compile(r"\s*\\begin\{(?:tabular|longtable)[^\t]*"),
     "XML": re.compile(r"\s*<\?xml[^\t]*"),
     "SQL": re.compile(r"\s*(?:COPY \S[^\t]* FROM stdin;|(?:CREATE TABLE|INSERT INTO) [^\t]*)"),
@@ -187,21 +191,26 @@ def _in_blocks(lines: Lines) -> _FoundTable | None:
     """Find rows of which each cell has a line with its name: "Q: …" and "A: …", or a list in YAML.
 
     A line without such a name goes on with the cell before; a list within a row is not read."""
-    fields = [_FIELD.fullmatch(line) for _, line in lines]
-    if not lines or not fields[0] or any(_NESTED.fullmatch(line) for _, line in lines):
+    plain = [line.strip() for _, line in lines]
+    fields = [*map(_FIELD.fullmatch, plain)]
+    if not lines or not fields[0] or any(map(_NESTED.fullmatch, plain)):
         return None
-    counts = Counter(field[1] for field in fields if field)
-    first = fields[0][1]
+    called = [field[1] if field else "" for field in fields]
+    if called.count(called[0]) == 1:  # "Q1", "Q2"
+        called = [name.rstrip(digits) for name in called]
+    counts = Counter(filter(None, called))
+    first = called[0]
     names = [name for name, count in counts.items() if count >= max(counts[first] - 1, 2)]
-    if first not in names or not (recognised(names) >= 2 or heads_classes(names)):
+    is_header = recognised(names) >= 2 or heads_classes(names) or {"step", "loss"}.issubset(names)
+    if first not in names or len(names) < 2 or not is_header:
         return None
     rows: list[dict[str, str]] = []
     name = first
-    for field, (_, line) in zip(fields, lines, strict=True):
-        is_named = field is not None and field[1] in names
-        text = (field[2] if field and is_named else line).strip().replace("\t", " ")
-        if field and is_named:
-            name = field[1]
+    for field, own, line in zip(fields, called, plain, strict=True):
+        is_named = field is not None and own in names
+        text = (field[2] if field and is_named else line).replace("\t", " ")
+        if is_named:
+            name = own
             rows += [{}] if name == first else []
             text = text[1:-1] if text[0] in "\"'" and text[-1] == text[0] != text else text
         rows[-1][name] = f"{rows[-1][name]} {text}" if name in rows[-1] else text
@@ -282,6 +291,28 @@ def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _FoundTable | None:
     return None
 
 
+def _in_aligned_texts(lines: Lines) -> _FoundTable | None:
+    """Find rows whose texts begin at one place in all lines, where a Chinese character is as wide
+    as two letters; a value may stand at the right of its column."""
+    cells = [_WIDE_BLANK.split(line.strip()) for _, line in lines]
+    if len(lines) < 2 or len({*map(len, cells)}) > 1 or any("\t" in line for _, line in lines):
+        return None
+    wide = [_WIDE.sub(r"\g<0>\0", line.strip()) for _, line in lines]
+    starts = zip(*([gap.end() for gap in _WIDE_BLANK.finditer(line)] for line in wide), strict=True)
+    columns = [*zip(*cells, strict=True)]
+    has_texts = [not all(map(_is_value, column)) for column in columns]
+    texts = list(itertools.compress(columns, has_texts))
+    aligned = all(
+        len({*places}) == 1 for places, text in zip(starts, has_texts[1:], strict=True) if text
+    )
+    is_header = recognised(cells[0]) >= 2 or heads_classes(cells[0])
+    # Such as the levels of log messages, or names of packages beside their versions.
+    has_words = any(all(map(_ASCII_WORD.fullmatch, column)) for column in texts)
+    if len(texts) < 2 or not aligned or (has_words and not is_header):
+        return None
+    return _FoundTable(cells, lines[0][0], lines[-1][0], has_header=is_header)
+
+
 def _runs(widths: Sequence[int]) -> list[tuple[int, int]]:
     """Return where runs of one width of at least 2 begin and end, the longest first."""
     runs, start = [], 0
@@ -338,4 +369,5 @@ _FINDERS = (
     _ruled,
     _in_columns,
     *map(_aligned, (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS)),
+    _in_aligned_texts,
 )

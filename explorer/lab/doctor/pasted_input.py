@@ -10,6 +10,7 @@ from lossprism.explorer.lab.doctor.known_values_parser import known_from
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Log, number_in
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
 from lossprism.explorer.lab.doctor.logs.values_in_sentences import (
+    PYTHON_ERROR,
     statements_of,
     without_approximations,
 )
@@ -26,7 +27,6 @@ _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _SEPARATOR = re.compile(r"[\s;]+|,\s+")
 _VALUE_AFTER = r"\s*(?:loss\s*)?(?:[:=]|is|at|of|为|是)?\s*(\d*\.\d+)(?![\w%]|\.\d)"
-_PYTHON_ERROR = re.compile(r"Traceback \(most recent|(?:\w+\.)*\w+(?:Error|Exception): .*\Z")
 _BRACKETS = " \t\r\n[]()`'\"*"
 
 
@@ -62,7 +62,9 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
     if width := _matrix_width(text[:MAX_LETTERS]):
         raise numbers_alone(width)
     is_short = "\n" not in text or (known.provided and len(text) <= MAX_LETTERS)
-    is_error = _PYTHON_ERROR.match(text) is not None
+    is_error = text.startswith("Traceback (most recent") or (
+        "\n" not in text and PYTHON_ERROR.match(text) is not None
+    )
     if is_error or (is_short and text[0] not in "{[" and not _are_rows(content)):
         if not known.provided:
             raise Problem("pasted_unknown", text=shortened(text))

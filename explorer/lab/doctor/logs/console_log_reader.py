@@ -50,8 +50,9 @@ _VALUE_NAME = (
     r"[一-鿿]*损失|步数|轮次))\b(?=[ \[]))"
 )
 _ENTRY = re.compile(rf"{_VALUE_NAME}\s*[\"'\[]?(?:tensor\()?{_NUMBER}{_VALUE_END}", re.I)
-_PROGRESS_COUNT = re.compile(r"(?<![\d/:.])(?<!epoch )(\d+)/(\d+)(?![\d/])", re.I)
+_PROGRESS_COUNT = re.compile(r"(?<![\d/:.])(?<!epoch )(\d{1,12})/(\d{1,12})(?![\d/])", re.I)
 _PROGRESS_RATE = re.compile(r"it/s|s/it|s/step")
+_COUNT_IN_BRACKETS = re.compile(r".*\[ *(\d{1,12})/(\d{1,12}) *\]")  # the last, which moves most
 _RANK = re.compile(r"\W*(?:local_)?(?:rank|default)[ _:=]*(\d{1,4})\b", re.I)
 _PROGRESS_TITLE = re.compile(r"^\s*(?P<title>[^|%]*?):?\s*\d+%\|")
 _TRAINING_TITLE = re.compile(r"^(?:epoch|train|step|iter|global)", re.I)
@@ -250,7 +251,9 @@ def _pieces(text: str) -> Iterator[tuple[int, str, bool]]:
 
 def _update_bars(line: str, bars: dict[int, int]) -> bool:
     """Store the count of a line's progress bar of training; return whether the line has a bar."""
-    if not _PROGRESS_RATE.search(line) or not (count := _PROGRESS_COUNT.search(line)):
+    has_rate = _PROGRESS_RATE.search(line)
+    count = _PROGRESS_COUNT.search(line) if has_rate else _COUNT_IN_BRACKETS.match(line)
+    if not count:
         return False
     title = _PROGRESS_TITLE.search(line)
     of_training = title is None or not title["title"] or _TRAINING_TITLE.search(title["title"])

@@ -57,6 +57,8 @@ _OTHER_NAME = re.compile(
     r"(?!value|total|mean|average|avg|值)(?<!\w)([^\W\d]\w*(?:\([^()]*\))?)\s*=\s*$", re.I
 )
 _JOINED = re.compile(r"(?<=loss)(?=\d+\.\d)", re.I)  # "loss4.16", as Chinese has no blanks
+# A message of Python has sizes and counts; a loss in it is at most not a number: "loss is nan".
+PYTHON_ERROR = re.compile(r"\s*(?:\w+\.)*\w+(?:Error|Exception): ")
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 
@@ -99,6 +101,8 @@ def statements_of(line: str) -> list[Statement]:
     >>> statements_of("acc 93.75%"), statements_of("a loss with 3 negatives")
     ([Statement(topic='metric', values=('0.9375',))], [])
     """
+    if PYTHON_ERROR.match(line):
+        line = re.sub(r"\d", "", line)
     plain = without_thousands(without_approximations(line[:MAX_LETTERS]))
     plain = _DECIMAL_COMMA.sub(r"\1.\2", plain)
     plain = _COMPUTED.sub("computed", plain)
