@@ -1,7 +1,7 @@
 // The lever under the picture: the one parameter that a newcomer moves first.
 import { h, reword } from "../../kit/dom.js";
-import { leverOf } from "../../kit/loss_form_and_parameter_values.js";
 import { parameterList } from "../../kit/parameter_fields.js";
+import { leverOf } from "../../kit/parameter_values.js";
 import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./lever_motion.js";
 

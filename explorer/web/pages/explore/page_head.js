@@ -2,9 +2,9 @@
 import { ProblemBox } from "../../kit/components.js";
 import { find, h, reword, setText } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
-import { leverOf, parameterValue } from "../../kit/loss_form_and_parameter_values.js";
 import { aboutOf } from "../../kit/loss_sums.js";
 import { percent, read, show } from "../../kit/number_format.js";
+import { leverOf, parameterValue } from "../../kit/parameter_values.js";
 import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";

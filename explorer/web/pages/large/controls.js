@@ -2,11 +2,11 @@
 import { LabelRules, SameTexts } from "../../kit/batch_rule_fields.js";
 import { Fold, Section } from "../../kit/components.js";
 import { LossSelect } from "../../kit/loss_choice.js";
-import { leverOf } from "../../kit/loss_form_and_parameter_values.js";
 import { LossFinder } from "../../kit/loss_name_search.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { Parameters } from "../../kit/parameter_fields.js";
+import { leverOf } from "../../kit/parameter_values.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { say, titleOf } from "../../kit/words.js";
 import { DataFold } from "./sidebar/data.js";

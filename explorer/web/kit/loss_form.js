@@ -1,7 +1,7 @@
-// A loss in one convention: its form, the values of its parameters, and its formula at these.
+// The form of a loss in one convention, and its formula at the values of its parameters.
+import { parameterValue } from "./parameter_values.js";
 import { read } from "./state_link.js";
 
-/** @typedef {import("../wire").Parameter} Parameter */
 /** @typedef {import("../wire").Setting} Setting */
 /** @typedef {import("./state_link.js").Side} Side */
 /** @typedef {Record<string, import("../wire").Loss>} Losses */
@@ -41,20 +41,6 @@ export function formOf(losses, { loss, convention }) {
 }
 
 /**
- * The value of a parameter: as it was chosen, else its default; null is off.
- * @param {Pick<Parameter, "name" | "default">} parameter
- * @param {Record<string, Setting>} chosen
- */
-export const parameterValue = ({ name, default: usual }, chosen) => (name in chosen ? chosen[name] : usual);
-
-/**
- * Whether a parameter has another value than its default.
- * @param {Pick<Parameter, "name" | "default">} parameter
- * @param {Record<string, Setting>} chosen
- */
-export const isChosen = (parameter, chosen) => String(parameterValue(parameter, chosen)) !== String(parameter.default);
-
-/**
  * Some choices have a formula of their own; candidates that are left out are named below it.
  * @type {(form: import("../wire").Form, chosen: Record<string, Setting>, twins: string) => string}
  */
@@ -62,16 +48,4 @@ export function formulaOf({ formula, variants, parameters, counted }, chosen, tw
   const at = parameters.map((one) => variants[`${one.name}=${parameterValue(one, chosen)}`]).find(Boolean);
   const whole = `\\mathcal L = ${at ?? formula}`;
   return counted && twins === "leave_out" ? `\\begin{gathered}${whole}\\\\[2pt] ${counted}\\end{gathered}` : whole;
-}
-
-const LEVERS = ["scale", "temperature", "sharpness", "margin"]; // roles of a parameter
-
-/**
- * The parameter that a reader moves first: a scale, temperature or margin, else the first number; null where a loss
- * has none.
- * @param {Parameter[]} parameters
- */
-export function leverOf(parameters) {
-  const numbers = parameters.filter(({ kind, on_value }) => kind === "number" && on_value === null);
-  return numbers.find(({ role }) => LEVERS.includes(role)) ?? numbers[0] ?? null;
 }
