@@ -39,7 +39,7 @@ LEAST_IDS = 2
 # Fewer rows that count on may be labels; no scale of labels goes further than percent.
 LEAST_COUNTED, LARGEST_DEGREE = 3, 100
 # "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
-_JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
+_JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?(?=\S*[0-9])\S++\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
 # "123", "8f14e45f-ceea-467a-9575-6d6a1f3b0001".
 _NUMBERED = re.compile(r"[0-9]+|(?=.*[0-9])[0-9a-f]{8}[0-9a-f\-]{8,56}", re.IGNORECASE)
 # A list of numbers, or of lists of such, as JSON writes them.

@@ -29,7 +29,8 @@ _WORD = re.compile(r"\w")
 _ASCII_WORD = re.compile(r"[!-~]+")
 _WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]")
 _TAB, _WIDE_BLANK, _BLANK = re.compile(r"\t"), re.compile(r"\s{2,}"), re.compile(r"\s+")
-_MARKS = tuple(re.compile(rf"\s*{mark}\s*") for mark in (";", ",", "(?:[-=]>|[:：=→])"))
+# From the first blank on: a run of a million that leads to no mark is gone through once.
+_MARKS = tuple(re.compile(rf"(?<!\s)\s*+{mark}\s*") for mark in (";", ",", "(?:[-=]>|[:：=→])"))
 _STEP_WORD = re.compile(r"^\W*(?:global[ _])?(?:step|iter(?:ation)?)\s*(?=\d)", re.IGNORECASE)
 _BETWEEN_NUMBERS = (*_MARKS, _BLANK)  # which may also stand within a text
 _SENTENCE_ENDS = tuple(":.,;?!：。，；？！")

@@ -10,7 +10,7 @@ from lossprism.explorer.sources.list_and_object_cells import PYTHON_LETTERS
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 _TEXTS = "texts"  # of a call such as InputExample(texts=["a", "b"], label=0.8)
 _INSERT = re.compile(
-    r"^\s*INSERT\s+INTO\s+[^\s(]+\s*(?:\(([^()]*)\)\s*)?VALUES\s*(?=\()", re.I | re.MULTILINE
+    r"^[ \t]*+INSERT\s+INTO\s+[^\s(]+\s*(?:\(([^()]*)\)\s*)?VALUES\s*(?=\()", re.I | re.MULTILINE
 )
 # A quoted text, a mark, or a number or word.
 _VALUE = re.compile(r"[NE]?'((?:[^'\\]|\\.?|'')*+)(?:'|\Z)|([(),;])|([^\s'(),;]+)", re.DOTALL)

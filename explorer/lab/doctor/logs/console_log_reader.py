@@ -60,7 +60,7 @@ _NOT_A_METRIC = re.compile(r"\.[a-z]{1,4}$|^(?:cuda|device|rank|pid|seed|v_num)$
 _HELD_OUT_NAME = re.compile(
     r"^(?:eval|val|valid|validation|test|dev)[ _/]|^(?:验证|测试|评估)", re.I
 )
-_BESIDE_VALUE = re.compile(r"\W*(?:\w+:)?\W*")
+_BESIDE_VALUE = re.compile(r"\W*+(?:\w++:)?\W*+")
 # Names in a line of a log in JSON lines: of its message, and of what stands beside that.
 _MESSAGE_NAMES = ("message", "msg", "event", "log")
 _BESIDE_MESSAGE = ("level", "levelname", "severity", "time", "timestamp", "@timestamp", "asctime")
