@@ -20,7 +20,7 @@ FRAME = page_html.FILES["widget/frame.js"].decode()  # the module that anywidget
 VIEW, VIEW_STYLE = "widget/view.js", "widget/view.css"  # what the document runs
 KATEX_STYLE = "kit/vendor/katex/katex.min.css"
 STYLES = (
-    *("palette", "reset", "theme", "controls"),
+    *("palette", "fonts_and_reset", "base_text", "controls"),
     *("head_and_metrics", "problems_and_remarks", "matrix", "tables"),
 )
 # The beginnings of the keys of what the view says.
