@@ -1,7 +1,7 @@
 """Exact fast forms of the losses: from many terms to one number and its gradient.
 
-`stable_functions` works on terms in memory, `small_batch` on matrices so small that building them
-is fastest; the other files never build the N×N matrix of a large batch.
+`stable_functions` works on terms in memory, `small_batch_losses` on matrices so small that building
+them is fastest; the other files never build the N×N matrix of a large batch.
 """
 
 from lossprism.losses.kernels.log_sum_over_ordered_pairs import (

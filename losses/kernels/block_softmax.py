@@ -1,7 +1,7 @@
 """Softmax of each row over several blocks of logits: queries against keys, against each other …
 
-As in `tiled`, a span of rows lives until it is summed and multiplied into the gradient. The cells
-of all blocks are side by side in it, so that one softmax may span all of them.
+As in `tiled_losses`, a span of rows lives until it is summed and multiplied into the gradient. The
+cells of all blocks are side by side in it, so that one softmax may span all of them.
 """
 
 import math
@@ -35,7 +35,7 @@ class Points(Protocol):
 
 class Vectors:
     """Vectors [P, D] compared without normalisation, by dot products; else as
-    `tiled.Directions`."""
+    `tiled_losses.Directions`."""
 
     def __init__(self, vectors: Tensor, *, needs_grad: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)

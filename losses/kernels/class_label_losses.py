@@ -414,7 +414,7 @@ def parts_of(rows: Tensor) -> list[slice]:
 
 
 def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> bool:
-    """Return whether one matrix of the whole batch (`small_batch`) is as fast, and small enough.
+    """Return whether one matrix of the batch (`small_batch_losses`) is as fast, and small enough.
 
     True up to `side` rows on a processor, and up to more on an accelerator.
     """

@@ -1,7 +1,7 @@
 """Losses of a batch so small that a step costs more than its cells.
 
-Losses that `tiled`, `class_losses` and `mined_triplets` compute in blocks are one matrix here, in
-as few steps as possible: the definition under autograd takes about twice as many.
+Losses that `tiled_losses`, `class_label_losses` and `mined_triplets` compute in blocks are one
+matrix here, in as few steps as possible: the definition under autograd takes about twice as many.
 
 The losses are those of `value_with_gradient.with_gradient`: given which inputs need a gradient,
 they return their value and a gradient for each input.

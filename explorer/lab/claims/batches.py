@@ -54,7 +54,7 @@ def batch_of_sentence_vectors(
 
 
 def claim_batch(batch: Batch, scale: float) -> ClaimBatch:
-    """Return the batch at hand, off the device and in float64; of more than MOST_PAIRS pairs the
+    """Return the batch at hand, off the device and in float64; of more than MAX_PAIRS pairs the
     first ones, for some claims take the time of all pairs of pairs at each λ of a curve."""
     vectors = None if batch.vectors is None else batch.vectors.detach().cpu().double()
     return ClaimBatch(

@@ -196,7 +196,7 @@ def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
     the order of angles with that of labels, in the mean over runs on the same pairs.
 
     An angle is small if it is below the run's median of those of the highest label. Labels of more
-    than MOST_GRADES values are rounded to as many even steps.
+    than MAX_GRADES values are rounded to as many even steps.
     """
     cosines = np.stack([one.scores["after"].astype(np.float64) for one in seeds])
     angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
@@ -239,7 +239,7 @@ def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
 
 
 def _grades(labels: np.ndarray) -> np.ndarray:
-    """Return the labels [n], rounded to MOST_GRADES even steps if they take more values."""
+    """Return the labels [n], rounded to MAX_GRADES even steps if they take more values."""
     if len(np.unique(labels)) <= MAX_GRADES:
         return labels
     low, high = labels.min(), labels.max()

@@ -97,7 +97,8 @@ def possible_losses(known: Known) -> list[ConfiguredLoss]:
     """Return each loss under each convention that may be meant, with the known parameters; for a
     library's class, its conventions alone.
 
-    Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
+    Raises Problem where no loss goes by that name, or one of `LOSSES_WITHOUT_DEFINITION`, and for a
+    sum of losses.
     """
     if not known.loss.strip():
         losses = [loss for spec in LOSSES.values() for loss in configured_losses(spec)]
@@ -160,8 +161,8 @@ def _named(name: str) -> Iterator[ConfiguredLoss]:
 
 
 def is_without_ends(name: str) -> bool:
-    """True for a loss whose ends do not follow from counts: a sum of losses, or one of `RELATIVES`.
-    Raises Problem where no loss has the name."""
+    """True for a loss whose ends do not follow from counts: a sum of losses, or one of
+    `LOSSES_WITHOUT_DEFINITION`. Raises Problem where no loss has the name."""
     return loss_without_definition(name) is not None or all(
         spec.parts for spec in losses_called(name)
     )

@@ -51,10 +51,6 @@ class Finding:
     def likeliest(self) -> LossMatch:
         return self.matches[0]
 
-    @property
-    def losses(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(match.loss for match in self.matches))
-
 
 def findings_of(matches: Iterable[LossMatch], query: Query) -> tuple[Finding, ...]:
     """Group matches by value, likeliest first: collapse and start together, a minimum by itself.

@@ -40,7 +40,7 @@ class Position:
     only labels outside its ends reach it; "floor"; "between"; "collapse"; "starting", above
     collapse, up to `start`, the value of an untrained encoder (None where unknown); "above".
     `share`: of the way from collapse to minimum, for a value between both; else None. `assumed`
-    names the unknown labels behind an end (`unknown_labels`), "" for none, and `collapses` has the
+    names the unknown labels behind an end (`assumed_labels`), "" for none, and `collapses` has the
     value at collapse with others, where the counts are known. `near`: within log noise of the value
     at collapse, but not equal to its digits.
     """

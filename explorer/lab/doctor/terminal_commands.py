@@ -197,6 +197,8 @@ def _doctor_table(chosen: argparse.Namespace) -> int:
     table = _read_table(chosen)
     if chosen.mine:
         pairs_only(table)
+        if not chosen.encoder:
+            raise Problem("mine_no_encoder", about="encoder")
     if chosen.encoder or chosen.clean:
         texts_only(table)
     if isinstance(table, Similarities):
@@ -285,8 +287,6 @@ def _teller(chosen: argparse.Namespace) -> Report:
 
 def _mine(read: Read, chosen: argparse.Namespace) -> list[str]:
     """Write the mined triplets; return the line about them."""
-    if not chosen.encoder:
-        raise Problem("mine_no_encoder", about="encoder")
     settings = chosen.encoder, max(chosen.encoded, 2), chosen.mine_each, chosen.mine_margin
     mined = mine(read.profile, *settings, _teller(chosen))
     write_mined(mined, Path(chosen.mine))

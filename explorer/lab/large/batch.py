@@ -228,7 +228,7 @@ def check_fits(
 
 
 def bytes_per_pair(loss_input: LossInput, drawn_in: int = 0) -> int:
-    """Bytes that a pair takes at most, beside TAKEN_BESIDE_MIB for all of them."""
+    """Bytes that a pair takes at most, beside MIB_BESIDE_PAIRS for all of them."""
     return (
         BYTES_PER_DRAWN_NUMBER * drawn_in
         if drawn_in and loss_input != "cosines"

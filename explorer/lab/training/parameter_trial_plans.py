@@ -157,7 +157,7 @@ def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
 
 def fitting(values: Sequence[float], now: float, count: int) -> tuple[float, ...]:
     """Pick at most `count` of the ascending values: the present one, and those farthest from it and
-    from one another; none if fewer than LEAST_VALUES."""
+    from one another; none if fewer than MIN_VALUES."""
     if count < MIN_VALUES:
         return ()
     chosen = {min(range(len(values)), key=lambda place: abs(values[place] - now))}

@@ -179,8 +179,8 @@ def table(
 ) -> Comparison:
     """Compare finished runs by group, on their held-out pairs or on the pairs of a file.
 
-    `report` receives the progress of scoring a file (`unseen_pairs.outcomes`). The verdict compares
-    the best group with each other one, then says how much of that a setting such as λ or τ
+    `report` receives the progress of scoring a file (`new_file_evaluation.outcomes`). The verdict
+    compares the best group with each other one, then says how much of that a setting such as λ or τ
     explains; for a single run on a file it has the gain. Groups measured on different pairs have no
     difference.
     """

@@ -145,7 +145,7 @@ FOR_TRAINING = {
     "doctor": by_doctor,
     "Doctor's page": by_doctor_page,
 }
-# Doctor explains a number of these by a formula of its own (`relatives`).
+# Doctor explains a number of these by a formula of its own (`losses_without_definition`).
 ASKED_OTHERWISE = {*SHARED_CLASSES, "DPO"}
 
 

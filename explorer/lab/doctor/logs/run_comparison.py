@@ -82,7 +82,7 @@ def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | N
 
 
 def _differ_much(one: float | None, other: float | None) -> bool:
-    """True if one of two amounts is MAX_TIMES the other, or more."""
+    """True if one of two amounts is MAX_AMOUNT_RATIO times the other, or more."""
     if not one or not other:
         return False
     return max(one, other) >= MAX_AMOUNT_RATIO * min(one, other)

@@ -45,7 +45,7 @@ WANDB_FILES = ("*.wandb", "*run-*/*.wandb", "wandb/*run-*/*.wandb")
 
 
 def read_run(place: str, step: str = "") -> Log:
-    """Read the log in a local file or folder; `step` as in `scalars.read`.
+    """Read the log in a local file or folder; `step` as in `scalar_table_reader.read`.
 
     Raises Problem without a log, saying what is accepted, and for a damaged one.
     """

@@ -147,6 +147,13 @@ def test_the_clean_table_examines_clean(table, tmp_path, capsys):
     assert say("en", "doctor.none_found") in capsys.readouterr().out
 
 
+def test_mining_without_an_encoder_is_refused_before_anything_is_written(table, tmp_path, capsys):
+    clean, mined = tmp_path / "clean.tsv", tmp_path / "mined.tsv"
+    assert doctor(typed_doctor(table, "--clean", str(clean), "--mine", str(mined))) == 2
+    assert say("en", "problem.mine_no_encoder") in capsys.readouterr().err
+    assert not clean.exists()
+
+
 def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
     path = tmp_path / "odd.csv"
     path.write_text("how?;that!\nhow tall;deep\nhow old;ten\n", encoding="utf-8")
