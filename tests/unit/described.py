@@ -43,7 +43,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "landscape.how.dots",
         "large.file_*",
         "large.suspects_cut",
-        "map.marked_most",
+        "sentence_map.marked_most",
         "rule.labels",
         "sampler.*.how",
         "reading.*",
@@ -173,9 +173,9 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "learn.wrong",
     ),
     "what a map keeps of the vectors (tests/unit/lab/map)": (
-        "map.kept",
-        "map.lines",
-        "map.trustworthiness",
+        "sentence_map.kept",
+        "sentence_map.lines",
+        "sentence_map.trustworthiness",
     ),
     "what was drawn of an encoder's vectors, and what a hand did (tests/unit/lab/sphere)": (
         "sphere.kept",

@@ -188,9 +188,12 @@ def sentences(**look: Unpack[Look]) -> str:
     ]
     shapes += [_shape("circle", cx=x, cy=y, r=4.0, fill="side_1") for x, y in places.tolist()]
     kept = sum(sentence_map.projection.shares or ())
-    caption = [say(language, "map.kept", share=percent(kept)), say(language, "map.width")]
+    caption = [
+        say(language, "sentence_map.kept", share=percent(kept)),
+        say(language, "sentence_map.width"),
+    ]
     legend = [
-        (say(language, f"map.{name}"), Colour(colour), "")
+        (say(language, f"sentence_map.{name}"), Colour(colour), "")
         for name, colour in (("pull", "down"), ("push", "up"))
     ]
     panel = _panel("", *MAP_SIZE, shapes)

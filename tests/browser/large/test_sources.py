@@ -163,7 +163,7 @@ def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:
     assert gradient in large.url
     shown = large.evaluate(f"{MAP}.map.sentences")
     assert set(shown) == {*example.first, *example.second}
-    expect(large.locator("#lp-batch option:checked")).to_have_text(wording("map.large"))
+    expect(large.locator("#lp-batch option:checked")).to_have_text(wording("sentence_map.large"))
     large.select_option("#lp-batch", "graded_english")  # and back to an example
     large.wait_for_function(f"{MAP}.drawn && !location.hash.includes('large')")
     large.go_back()

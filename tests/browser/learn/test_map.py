@@ -80,7 +80,7 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
     page.locator(".lp-below a", has_text="Map").click()
     page.wait_for_function(DRAWN)
     assert page.url.startswith(f"{server.address}/learn/map")
-    expect(page.locator(".lp-map-page")).to_contain_text(wording("map.kept"))
+    expect(page.locator(".lp-map-page")).to_contain_text(wording("sentence_map.kept"))
 
     pair = heaviest(page)
     first = page.evaluate(f"{PAGE}.map.first[{pair}]")
@@ -279,8 +279,8 @@ def test_the_map_is_saved_as_a_figure_and_a_missing_library_is_named(
     drawn = taken.value.path().read_text(encoding="utf-8")
     assert taken.value.suggested_filename == "lossprism-map.svg"
     assert drawn.count("<circle") >= page.evaluate(f"{PAGE}.map.sentences.length")
-    assert pattern_of("map.kept").search(drawn)
-    assert say("en", "map.pull") in drawn
+    assert pattern_of("sentence_map.kept").search(drawn)
+    assert say("en", "sentence_map.pull") in drawn
     with subtests.test("library"):
         if is_installed("umap"):
             pytest.skip("UMAP is installed here")

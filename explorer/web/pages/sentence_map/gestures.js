@@ -133,7 +133,7 @@ export function mapGestures(box, { rest, box: boxed }) {
   });
   /** @type {(key: string, sign: string, act: () => unknown) => HTMLElement} */
   const button = (key, sign, act) => h("button.lp-square", { "data-title": key, onclick: () => act() }, sign);
-  const boxing = button("map.box", "▭", () => {
+  const boxing = button("sentence_map.box", "▭", () => {
     isBoxing = !isBoxing;
     boxing.setAttribute("aria-pressed", String(isBoxing));
     box.classList.toggle("lp-boxing", isBoxing);
@@ -141,8 +141,8 @@ export function mapGestures(box, { rest, box: boxed }) {
   boxing.setAttribute("aria-pressed", "false");
   const buttons = h(
     "div.lp-map-zoom",
-    button("map.nearer", "+", () => zoom(ZOOM_FACTOR)),
-    button("map.farther", "−", () => zoom(1 / ZOOM_FACTOR)),
+    button("sentence_map.nearer", "+", () => zoom(ZOOM_FACTOR)),
+    button("sentence_map.farther", "−", () => zoom(1 / ZOOM_FACTOR)),
     boxing,
     button("chart.reset", "⟲", () => rest(null)),
   );

@@ -22,8 +22,8 @@ const PANEL_PX = 620; // pixels of a side of the map in a file
 const AROUND_PX = 330; // of the page's height, around the map
 /** @type {[string, number][]} The word of a line, and the sign of its gradient. */
 const DIRECTIONS = [
-  ["map.pull", -1],
-  ["map.push", 1],
+  ["sentence_map.pull", -1],
+  ["sentence_map.push", 1],
 ];
 
 /** @param {Page} properties */
@@ -46,7 +46,7 @@ function Main({ page }) {
       h(
         "div.lp-map-picture",
         {
-          ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("map.picture") },
+          ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("sentence_map.picture") },
           "aria-busy": page.drawn ? "false" : "true",
         },
         h(MapPicture, {
@@ -62,8 +62,8 @@ function Main({ page }) {
     h(
       "div.lp-map-more",
       h(MarkedPairs, { page }),
-      h(Fold, { title: say("map.pairs") }, h(HeaviestPairs, { page })),
-      page.hasMoments ? h(Fold, { title: say("map.changed") }, h(ChangedSentences, { page })) : null,
+      h(Fold, { title: say("sentence_map.pairs") }, h(HeaviestPairs, { page })),
+      page.hasMoments ? h(Fold, { title: say("sentence_map.changed") }, h(ChangedSentences, { page })) : null,
       h(FigureFold, {
         page,
         ask: (look) => figureFile(page, chart.current, look),
@@ -83,7 +83,7 @@ function figureFile(page, chart, look) {
   if (!panel) return undefined;
   const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
   const legend = DIRECTIONS.map(([key, sign]) => ({ name: say(key), colour: colourOf(sign) }));
-  const caption = [fidelityWords(page), say("map.width")];
+  const caption = [fidelityWords(page), say("sentence_map.width")];
   const drawn = { title: say("page.sentence_map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
   return page.server.chart({ ...look, name: "lossprism-map", chart: drawn });
 }
@@ -95,15 +95,18 @@ const isInFile = ({ marker, x }) => x.length > 0 && marker?.opacity !== 0;
 function Choices({ page }) {
   const { method, search } = page.store.state;
   const batches = batchOptions(pageData.sentence_map.examples, page.batch);
-  if (page.batch === LARGE_BATCH) batches.push([LARGE_BATCH, say("map.large")]);
+  if (page.batch === LARGE_BATCH) batches.push([LARGE_BATCH, say("sentence_map.large")]);
   for (const { id, loss } of page.runs) {
-    batches.push([runBatch(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
+    batches.push([
+      runBatch(id),
+      say("sentence_map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id }),
+    ]);
   }
   return h(
     "div.lp-map-choices",
     h(Select, {
       id: "lp-batch",
-      name: say("map.batch"),
+      name: say("sentence_map.batch"),
       inline: true,
       value: page.batch,
       options: batches,
@@ -111,15 +114,15 @@ function Choices({ page }) {
     }),
     h(Tabs, {
       id: "lp-method",
-      label: say("map.method"),
+      label: say("sentence_map.method"),
       names: [...page.store.choices("method")],
       chosen: method,
-      title: (one) => say(`map.method.${one}`),
+      title: (one) => say(`sentence_map.method.${one}`),
       choose: (chosen) => page.set({ method: chosen, sight: [] }),
     }),
     h(
       Field,
-      { name: say("map.search"), inline: true },
+      { name: say("sentence_map.search"), inline: true },
       h("input", {
         type: "text",
         autocomplete: "off",
@@ -128,12 +131,12 @@ function Choices({ page }) {
         onInput: (event) => page.set({ search: event.currentTarget.value }),
       }),
     ),
-    search.trim() ? h("output", { for: "lp-search" }, say("map.hits", { count: page.hits.length })) : null,
+    search.trim() ? h("output", { for: "lp-search" }, say("sentence_map.hits", { count: page.hits.length })) : null,
     page.hits.length
       ? h(
           "button.lp-button",
           { id: "lp-mark-hits", onClick: () => page.mark(page.pairsOf(page.hits), true) },
-          say("map.mark_hits"),
+          say("sentence_map.mark_hits"),
         )
       : null,
   );
@@ -142,9 +145,9 @@ function Choices({ page }) {
 /** How much of the vectors the map keeps. @param {MapPage} page */
 function fidelityWords({ map }) {
   const { shares = [], trustworthiness = null } = map ?? {};
-  if (shares.length) return say("map.kept", { share: percent(shares.reduce((sum, one) => sum + one, 0)) });
-  if (trustworthiness === null) return say("map.untrusted");
-  return say("map.trustworthiness", { value: number(trustworthiness, 3) });
+  if (shares.length) return say("sentence_map.kept", { share: percent(shares.reduce((sum, one) => sum + one, 0)) });
+  if (trustworthiness === null) return say("sentence_map.untrusted");
+  return say("sentence_map.trustworthiness", { value: number(trustworthiness, 3) });
 }
 
 /** @param {Page} properties */
@@ -155,8 +158,10 @@ function Legend({ page }) {
     DIRECTIONS.map(([key, sign]) =>
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
-    h("span", say("map.width")),
-    (page.map?.first.length ?? 0) > MAX_LINES ? h("span", say("map.lines", { count: grouped(MAX_LINES) })) : null,
+    h("span", say("sentence_map.width")),
+    (page.map?.first.length ?? 0) > MAX_LINES
+      ? h("span", say("sentence_map.lines", { count: grouped(MAX_LINES) }))
+      : null,
   );
 }
 
@@ -166,7 +171,7 @@ function MomentSlider({ page }) {
   const [before, after] = page.map.steps;
   return h(
     "label.lp-map-moment",
-    h("span", say("map.before", { step: before })),
+    h("span", say("sentence_map.before", { step: before })),
     h("input", {
       type: "range",
       id: "lp-moment",
@@ -174,10 +179,10 @@ function MomentSlider({ page }) {
       max: 1,
       step: 0.05,
       value: page.moment,
-      "aria-label": say("map.moment"),
+      "aria-label": say("sentence_map.moment"),
       onInput: (event) => page.set({ moment: Number(event.currentTarget.value) }),
     }),
-    h("span", say("map.after", { step: after })),
+    h("span", say("sentence_map.after", { step: after })),
   );
 }
 
@@ -187,12 +192,12 @@ const textsOf = ({ sentences, first, second }, pair) => `${sentences[first[pair]
 /** @param {Page} properties */
 function MarkedPairs({ page }) {
   const { map, pairs } = page;
-  if (!map || !pairs.length) return h("p.lp-note", say("map.hint"));
+  if (!map || !pairs.length) return h("p.lp-note", say("sentence_map.hint"));
   const { gradient } = page;
   return h(
     "section.lp-map-marked",
     { "aria-live": "polite" },
-    h("h2", say("map.marked", { count: pairs.length })),
+    h("h2", say("sentence_map.marked", { count: pairs.length })),
     h(
       "ul",
       pairs.map((pair) =>
@@ -200,10 +205,14 @@ function MarkedPairs({ page }) {
           "li",
           { key: pair },
           h("span", { "data-batch-text": "" }, textsOf(map, pair)),
-          h("small", say("map.gradient", { value: number(gradient[pair], 3) })),
+          h("small", say("sentence_map.gradient", { value: number(gradient[pair], 3) })),
           h(
             "button.lp-square",
-            { title: say("map.unmark"), "aria-label": say("map.unmark"), onClick: () => page.toggle(pair) },
+            {
+              title: say("sentence_map.unmark"),
+              "aria-label": say("sentence_map.unmark"),
+              onClick: () => page.toggle(pair),
+            },
             "×",
           ),
         ),
@@ -211,8 +220,8 @@ function MarkedPairs({ page }) {
     ),
     page.store.state.run || page.batch === LARGE_BATCH
       ? null
-      : h("button.lp-button", { id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
-    h("button.lp-button", { id: "lp-unmark-all", onClick: () => page.mark([], false) }, say("map.unmark_all")),
+      : h("button.lp-button", { id: "lp-on-explore", onClick: () => leave(page) }, say("sentence_map.explore")),
+    h("button.lp-button", { id: "lp-unmark-all", onClick: () => page.mark([], false) }, say("sentence_map.unmark_all")),
   );
 }
 
@@ -268,7 +277,7 @@ function ChangedSentences({ page }) {
             { "data-batch-text": "", onClick: () => page.set({ search: sentences[place] }) },
             sentences[place],
           ),
-          ` ${say("map.replaced", { count: changed[place], all: neighbours })}`,
+          ` ${say("sentence_map.replaced", { count: changed[place], all: neighbours })}`,
         ),
       ),
   );

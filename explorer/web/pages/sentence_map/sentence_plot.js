@@ -89,7 +89,7 @@ export const MapPicture = ({ page, height, keep }) =>
       return chart;
     },
     update: (/** @type {any} */ chart) => {
-      chart.box.setAttribute("aria-label", say("map.picture"));
+      chart.box.setAttribute("aria-label", say("sentence_map.picture"));
       chart.draw();
       keep(chart);
     },
@@ -262,7 +262,7 @@ function middles(pairs, { sentences, first, second }, gradient, at) {
     customdata: pairs,
     hovertext: pairs.map((pair) => {
       const texts = [sentences[first[pair]], sentences[second[pair]]].map(hoverText).join("<br>");
-      return `${texts}<br>${say("map.gradient", { value: number(gradient[pair], 3) })}`;
+      return `${texts}<br>${say("sentence_map.gradient", { value: number(gradient[pair], 3) })}`;
     }),
     marker: { size: 9, opacity: 0 },
   };

@@ -169,7 +169,9 @@ export class MapPage extends PageInUrl {
     const all = [...new Set([...(adds ? this.pairs : []), ...pairs])];
     this.set({ pairs: all.slice(0, MAX_MARKED) });
     this.warn(
-      all.length > MAX_MARKED ? { key: "map.marked_most", values: { most: MAX_MARKED, all: all.length } } : null,
+      all.length > MAX_MARKED
+        ? { key: "sentence_map.marked_most", values: { most: MAX_MARKED, all: all.length } }
+        : null,
     );
   }
 
