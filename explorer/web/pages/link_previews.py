@@ -28,7 +28,7 @@ from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES
-from lossprism.explorer.lab.compare.typed_loss_parser import typed_value
+from lossprism.explorer.lab.compare.loss_notation_parser import typed_value
 from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.locale import LANGUAGES, language_of, spelled, title_word
 from lossprism.explorer.runtime import jobs

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lossprism.explorer.core.encoder_error import MAX_SENTENCES, largest_error
+from lossprism.explorer.core.encoder_approximation_error import MAX_SENTENCES, largest_error
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Data, Scenario
@@ -32,6 +32,7 @@ from tests.sentences import raises_problem
 NAME, NAME_INT8 = OPENVINO + EMBEDDED, OPENVINO_INT8 + EMBEDDED
 WORDS = ("small", "old", "third"), ("fox", "tax form", "river"), ("sleeps", "is late", "grew")
 TEXTS = [f"the {' '.join(words)}" for words in itertools.product(*WORDS)]
+MODULE = "lossprism.explorer.core.encoder_approximation_error"
 PACKAGES = ("openvino", "nncf")
 LENGTHS = (0, 1, 2, 5, 40, 41, 120, 254, 255, 256, 900)  # words; the model reads 256 tokens
 
@@ -75,13 +76,13 @@ def test_the_error_is_the_largest_difference_of_cosines(monkeypatch):
     rounded = exact + np.float32([0.1, 0, 0, 0])
     given = {NAME_INT8: rounded, EMBEDDED: exact}
     asked = []
-    monkeypatch.setattr("lossprism.explorer.core.encoder_error.locate", lambda name: name)
+    monkeypatch.setattr(f"{MODULE}.locate", lambda name: name)
 
     def vectors_of(sentences, name):
         asked.append(sentences)
         return given[name]
 
-    monkeypatch.setattr("lossprism.explorer.core.encoder_error.vectors_of", vectors_of)
+    monkeypatch.setattr(f"{MODULE}.vectors_of", vectors_of)
     unit = rounded / np.linalg.norm(rounded, axis=1, keepdims=True)
     error = largest_error(["a", "b", "a", "c"], NAME_INT8)
     assert error.largest == pytest.approx(np.abs(unit @ unit.T - exact @ exact.T).max())

@@ -10,7 +10,7 @@ from lossprism.explorer import notebook
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.compare import typed_loss_parser
+from lossprism.explorer.lab.compare import loss_notation_parser
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses, single_loss
 from lossprism.explorer.lab.training import terminal_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
@@ -113,7 +113,7 @@ def by_trainer_class(name):
 
 
 def by_compared(name):
-    return of_scenario(typed_loss_parser.read(name).applied_to(Scenario()))
+    return of_scenario(loss_notation_parser.read(name).applied_to(Scenario()))
 
 
 def by_doctor(name):
