@@ -13,8 +13,8 @@ from lossprism.explorer.lab.doctor.dataset_reader import read_table
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.runtime.problem import Problem
 
-BYTES = 2**16
-SECONDS = 1.0  # of a processor; the slowest of these takes a fifth of it
+BYTES = 2**15
+SECONDS = 1.5  # of a processor; half a second of it is what a first reading loads
 AROUND = {
     "alone": ("", ""),
     "after a value": ("loss 0.5 ", "x"),
