@@ -3,7 +3,7 @@ import { h, reword } from "../../kit/dom.js";
 import { parameterList } from "../../kit/parameter_fields.js";
 import { leverOf } from "../../kit/parameter_values.js";
 import { store, stored } from "../../kit/storage.js";
-import { leverMotion } from "./lever_motion.js";
+import { leverMotion } from "./main_parameter_motion.js";
 
 const LEVER_SEEN_KEY = "lever_seen";
 const MOTION_DELAY_MS = 100; // the picture stands still before the lever moves
