@@ -12,7 +12,7 @@ from lossprism.explorer.core import collapse_crossing
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.collapse_crossing import Crossing
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.core.encoder_approximation_error import Error, error_of
+from lossprism.explorer.core.encoder_approximation_error import CosineError, error_of
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
 from lossprism.explorer.core.modality_gap import modality_gap
@@ -115,7 +115,7 @@ class RemarkFacts:
     margins: float = 0.0
     labels: tuple[float, float] | None = None
     gap: float | None = None
-    encoder_error: Error | None = None
+    encoder_error: CosineError | None = None
 
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:

@@ -10,7 +10,11 @@ from torch import Tensor
 
 from lossprism.explorer.core.collapse_crossing import Compared, Crossing, crossing_along
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.core.encoder_approximation_error import MAX_SENTENCES, largest_error
+from lossprism.explorer.core.encoder_approximation_error import (
+    MAX_SENTENCES,
+    CosineError,
+    largest_error,
+)
 from lossprism.explorer.core.label_disagreement import Disagreement, disagreement
 from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.ranks_and_term_weights import ACTIVE_SHARE
@@ -38,13 +42,14 @@ ROWS_AT_ONCE = 2**9
 class LabelJudgement:
     """Findings about a batch whatever the loss.
 
-    Its rank correlation, the usual number of suspects, and whether the scores come from an encoder
-    that does not know the language.
+    Its rank correlation, the usual number of suspects, whether the scores come from an encoder that
+    does not know the language, and the error of one that rounds another.
     """
 
     spearman: float | None
     usual: Disagreement | None
     doubtful: bool
+    encoder_error: CosineError | None
 
 
 def judged(batch: LargeBatch, progress: Progress) -> LabelJudgement:
@@ -53,7 +58,9 @@ def judged(batch: LargeBatch, progress: Progress) -> LabelJudgement:
     foreign = has_embedded_weights(batch.encoder) and mostly_foreign(batch.first, batch.second)
     listed = len(batch.contradictions.suspects) > 0
     usual = disagreement(batch.contradictions, correlation, progress) if listed else None
-    return LabelJudgement(correlation, usual, foreign)
+    half = MAX_SENTENCES // 2
+    error = largest_error([*batch.first[:half], *batch.second[:half]], batch.encoder)
+    return LabelJudgement(correlation, usual, foreign, error)
 
 
 def remarks_of(
@@ -68,7 +75,6 @@ def remarks_of(
     enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
     looks_for = SOUGHT_AXIS.get(session.matrix.axes[0], "")
     level = _collapse(session, loss, parameters)
-    texts = [*batch.first[:MAX_SENTENCES], *batch.second[:MAX_SENTENCES]]
     seen = RemarkFacts(
         spec=spec,
         parameters=parameters,
@@ -93,7 +99,7 @@ def remarks_of(
         carried=float(shares[enough[0]]) if len(enough) else 0.0,
         broken="" if np.isfinite(session.loss) else spec.terms,
         same_text=_same_text(session, spec),
-        encoder_error=largest_error(texts, batch.encoder),
+        encoder_error=by.encoder_error,
     )
     return remarks_on(seen)
 

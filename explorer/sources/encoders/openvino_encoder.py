@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import logging
 from typing import TYPE_CHECKING, Any
 
 from lossprism.explorer.runtime.problem import Problem
@@ -72,10 +73,11 @@ def _load(path: str, *, with_8_bits: bool = False, **options: Any) -> SentenceTr
 def _with_weights_of_8_bits(graph: Any) -> Any:
     """Return the graph with integer weights and a scale and zero for each channel; OpenVINO then
     also multiplies them by activations of 8 bits, in groups with a scale of their own."""
-    # nncf prints tables of what it does.
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        import nncf  # pyright: ignore[reportMissingImports]
+    import nncf  # pyright: ignore[reportMissingImports]
 
+    # It logs a table of the layers and prints a progress bar. Errors of other threads still show.
+    nncf.set_log_level(logging.ERROR)
+    with contextlib.redirect_stdout(io.StringIO()):
         return nncf.compress_weights(graph)
 
 
