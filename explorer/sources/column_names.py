@@ -114,6 +114,8 @@ ONLY_CLASSES = frozenset(CLASS_NAMES) - frozenset(SCORE_NAMES)
 TEXT_NAMES = _names("texts")
 # Above nothing but words these are the names of columns, where none of them comes again below.
 HEADS = frozenset(_names("heads"))
+# No longer cell names a column; a long text is asked some hundred times whether it does.
+MAX_NAME_LETTERS = 1000
 
 
 def plain_name(name: str) -> str:
@@ -122,7 +124,10 @@ def plain_name(name: str) -> str:
     >>> plain_name(" Sentence_A ")
     'sentencea'
     """
-    return re.sub(r"[\s_.\-]+", "", name).casefold()
+    name = name.strip()
+    if len(name) <= MAX_NAME_LETTERS:
+        name = re.sub(r"[\s_.\-]+", "", name)
+    return name.casefold()
 
 
 # Names of two sides of one kind, beside those that differ in a number or letter at their end alone.

@@ -261,9 +261,10 @@ def _delimiter(text: str) -> str:
         # As many tabs in every row are no part of sentences.
         tabbed = delimiter == "\t" and width >= 2 and share == 1
         named = recognised(rows[0])
-        is_sure = named > 1 or heads_classes(rows[0]) or scores or delimiter == _RARE_DELIMITERS[0]
-        if delimiter in _RARE_DELIMITERS and (share < 1 or not is_sure):
-            return (0.0,)
+        if delimiter in _RARE_DELIMITERS:
+            is_sure = named > 1 or scores or delimiter == _RARE_DELIMITERS[0]
+            if share < 1 or not (is_sure or heads_classes(rows[0])):
+                return (0.0,)
         return (named, tabbed, len(columns) >= 2, len(columns) >= 3, share * scores, share)
 
     # On a tie the semicolon wins: sentences contain commas far more often.
