@@ -103,9 +103,20 @@ def test_one_module_depends_on_gradios_internals():
 def test_one_module_parses_python():
     """Elsewhere two threads could parse at once, which CPython 3.11 does not bear."""
     parses = re.compile(r"\bast\.(?:parse|literal_eval)\(")
+    assert in_the_product(parses) == {"lossprism.explorer.runtime.python_parsing_lock"}
+
+
+def test_one_module_reads_json():
+    """Elsewhere text that is nested too deeply would raise what nobody expects of bad JSON."""
+    reads = re.compile(r"\bjson\.loads?\(|\bJSONDecoder\b")
+    of_ours = {"lossprism.explorer.runtime.json_encoding", "lossprism.explorer.locale"}
+    assert in_the_product(reads) == {"lossprism.explorer.runtime.json_reading", *of_ours}
+
+
+def in_the_product(pattern):
+    """The modules of the app whose text has a match."""
     product = {name: path for name, path in FILES.items() if name.startswith("lossprism.explorer.")}
-    found = {name for name, path in product.items() if parses.search(path.read_text("utf-8"))}
-    assert found == {"lossprism.explorer.runtime.python_parsing_lock"}
+    return {name for name, path in product.items() if pattern.search(path.read_text("utf-8"))}
 
 
 # Words at the start of a docstring that put a question, or a part of a thing, in place of it.

@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 from lossprism.explorer.core.loss_lookup import name_as_registered
 from lossprism.explorer.runtime import validation
 from lossprism.explorer.runtime.hosted_budgets import budget
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import MIB, SCENARIO_BYTES
 from lossprism.explorer.runtime.problem import Problem, Value, logged
 from lossprism.explorer.runtime.response_types import Setting, as_answer
@@ -193,8 +194,8 @@ class Scenario:
     def from_text(cls, text: str) -> Scenario:
         """Read the text of a scenario file."""
         try:
-            chosen = json.loads(text.removeprefix("\ufeff"))  # the mark that some editors write
-        except (ValueError, RecursionError) as damage:
+            chosen = read_json(text.removeprefix("\ufeff"))  # the mark that some editors write
+        except ValueError as damage:
             raise Problem("scene_file_damaged") from damage
         return cls.from_json(chosen)
 
@@ -221,8 +222,8 @@ class Scenario:
             text = unpacker.decompress(packed, SCENARIO_BYTES)  # ours never unpack to more
             if not unpacker.eof:
                 raise Problem("link_damaged")
-            chosen = json.loads(text.decode("utf-8", "surrogatepass"))
-        except (binascii.Error, zlib.error, ValueError, RecursionError) as damage:
+            chosen = read_json(text.decode("utf-8", "surrogatepass"))
+        except (binascii.Error, zlib.error, ValueError) as damage:
             raise Problem("link_damaged") from damage
         scenario = cls.from_json(chosen)
         return scenario.with_loss(loss) if loss else scenario

@@ -1,12 +1,12 @@
 """The scenario of a link, of the address of a page, or of a file."""
 
-import json
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from lossprism.explorer.core.scenario import LINK_VERSION, OPENING, Scenario
 from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import SCENARIO_BYTES
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
@@ -54,7 +54,7 @@ def _scenario_in(path: Path) -> Scenario:
         reason = f"> {grouped(SCENARIO_BYTES)} bytes"
         raise Problem("scenario_file", name=path.name, reason=reason)
     try:
-        chosen = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        chosen = read_json(content.decode("utf-8-sig"))
+    except ValueError as error:
         raise Problem("scenario_file", name=path.name, reason=error) from error
     return Scenario.from_json(chosen)

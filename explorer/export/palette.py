@@ -5,14 +5,15 @@ hue that only grows darker. The ramp for print is cividis (Nuñez, Anderton and 
 grey rises from one end to the other, so that a copy in grey keeps the order.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-SHADES: dict[str, dict[str, str | list[str]]] = json.loads(
+from lossprism.explorer.runtime.json_reading import read_json
+
+SHADES: dict[str, dict[str, str | list[str]]] = read_json(
     Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
 )
 

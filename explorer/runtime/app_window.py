@@ -6,7 +6,6 @@ window, and remembers the window's size.
 
 import contextlib
 import itertools
-import json
 import os
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from lossprism.explorer.runtime.cache_folder import cache_folder
+from lossprism.explorer.runtime.json_reading import read_json
 
 # By the name of the command, of the application and of the file below the folder of programs.
 LINUX_COMMANDS = (
@@ -90,7 +90,7 @@ def last_size(profile: Path) -> list[str]:
     browser writes the size down, but gives it to windows with tabs alone."""
     try:
         text = (profile / "Default" / "Preferences").read_text(encoding="utf-8")
-        browser = json.loads(text)["browser"]["app_window_placement"]
+        browser = read_json(text)["browser"]["app_window_placement"]
     except (FileNotFoundError, ValueError, LookupError, TypeError):
         return []
     while isinstance(browser, dict) and "right" not in browser:  # by the parts of the address

@@ -5,7 +5,6 @@ Nothing is unpickled, and nothing is unpacked that the file does not say the siz
 
 import io
 import itertools
-import json
 import math
 import zipfile
 import zlib
@@ -14,6 +13,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.column_names import CLASS_NAMES, plain_name
 from lossprism.explorer.sources.column_roles import may_name_class
@@ -123,7 +123,7 @@ def _safetensors(data: bytes) -> Columns:
 
     length = int.from_bytes(data[:8], "little")
     tensors = load(data)
-    header = json.loads(data[8 : 8 + length])
+    header = read_json(data[8 : 8 + length])
     metadata = header.pop("__metadata__", {})
     arrays = {
         name: (one.float() if one.dtype == torch.bfloat16 else one).numpy()
@@ -136,8 +136,8 @@ def _safetensors(data: bytes) -> Columns:
 def _words(text: str) -> np.ndarray | None:
     """Return the words of a list written as JSON; None for any other text."""
     try:
-        listed = json.loads(text)
-    except (ValueError, RecursionError):
+        listed = read_json(text)
+    except ValueError:
         return None
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         return None

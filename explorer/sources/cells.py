@@ -1,7 +1,6 @@
 """Reader of one cell of a table: a sentence or a score, or the Problem why it is neither."""
 
 import functools
-import json
 import math
 import re
 import unicodedata
@@ -11,6 +10,7 @@ from numbers import Real
 from typing import Any, Protocol
 
 from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import text_of
@@ -97,8 +97,8 @@ def listed_in(value: object) -> list[object]:
         if len(value) > ROW_LETTERS:
             raise Problem("row_too_long", most=ROW_LETTERS)
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = read_json(value)
+        except ValueError:
             return [value]
     return value if isinstance(value, list) else [value]
 

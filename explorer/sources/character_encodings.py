@@ -5,14 +5,14 @@ language. A text of a few letters may look like several encodings: then it is no
 """
 
 import codecs
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 
-_LISTED = json.loads(Path(__file__).with_name("encodings.json").read_text("utf-8"))
+_LISTED = read_json(Path(__file__).with_name("encodings.json").read_text("utf-8"))
 # Encodings by their names, with their codecs: the widest of each family.
 ENCODINGS: dict[str, str] = _LISTED["codecs"]
 # Other names of these, and of parts of them.

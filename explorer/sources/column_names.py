@@ -1,11 +1,12 @@
 """Names of columns, by what the columns hold: `column_names.json` has those that are compared
 whole, without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea"."""
 
-import json
 import re
 from pathlib import Path
 
-_LISTED = json.loads(Path(__file__).with_name("column_names.json").read_text("utf-8"))
+from lossprism.explorer.runtime.json_reading import read_json
+
+_LISTED = read_json(Path(__file__).with_name("column_names.json").read_text("utf-8"))
 
 
 def _names(kind: str) -> tuple[str, ...]:

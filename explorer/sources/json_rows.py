@@ -2,10 +2,10 @@
 each, whose cells are those of a table."""
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from lossprism.explorer.runtime.json_reading import JsonReader
 from lossprism.explorer.runtime.limits import COLUMNS, ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import Cells, is_blank, shortened
@@ -44,7 +44,7 @@ def _first_list(text: str, of_ids: bool) -> list[object]:
         return []
     try:
         row, end = _DECODER.raw_decode(text, begin)
-    except (ValueError, RecursionError):
+    except ValueError:
         return []
     rest = text[end : _after_blanks(text, end) + 1]
     is_whole = rest.strip() in (",", "]") if outer else not rest.strip() or "\n" in rest
@@ -154,7 +154,7 @@ def _whole(digits: str) -> float:
     return int(digits) if len(digits) <= _DIGITS else float(digits)
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole)
+_DECODER = JsonReader(parse_int=_whole)
 
 
 def _lines(text: str, report: ReportProgress) -> Iterator[tuple[int, object]]:
@@ -167,7 +167,7 @@ def _in_line(line: str) -> object:
         return Problem("row_too_long", most=ROW_LETTERS)
     try:
         return _DECODER.decode(line)
-    except (ValueError, RecursionError):
+    except ValueError:
         return Problem("row_not_json", text=shortened(line[:200].strip()))
 
 
@@ -193,7 +193,7 @@ def _array(text: str, name: str, report: ReportProgress) -> Iterator[tuple[int, 
             raise Problem("row_too_long", most=ROW_LETTERS)
         try:
             value, position = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
+        except ValueError:
             raise broken from None
         row += 1
         yield row, value

@@ -1,9 +1,9 @@
 """Lists and objects that a cell holds as text: written as JSON, as Python writes them, or as numpy
 writes lists of texts."""
 
-import json
 import re
 
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.python_parsing_lock import literal
@@ -44,8 +44,8 @@ def _parsed(text: str) -> list | dict | None:
     if len(text) > ROW_LETTERS:
         return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ValueError:
         pass
     if len(text) > PYTHON_LETTERS:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.local_path import is_inside, local_path
 from lossprism.explorer.runtime.problem import Problem
@@ -34,7 +35,7 @@ def content_of_table(
         if judgements:
             try:
                 return _with_judged_texts(*files), f"{name}.json"
-            except (ValueError, KeyError, TypeError, RecursionError):
+            except (ValueError, KeyError, TypeError):
                 raise Problem("file_broken", name=name, kind="BEIR") from None
         return _joined(files), f"{name}.arrow"
     except OSError:
@@ -83,7 +84,7 @@ def _with_judged_texts(queries: Path, corpus: Path, judgements: Path) -> bytes:
 
 def _texts_by_id(path: Path, ids: Collection[str]) -> dict[str, object]:
     with path.open(encoding="utf-8-sig") as lines:
-        rows = (json.loads(line) for line in lines if line.strip())
+        rows = (read_json(line) for line in lines if line.strip())
         return {row["_id"]: row for row in rows if row["_id"] in ids}
 
 
@@ -101,8 +102,8 @@ def saved_set_files(folder: Path) -> list[Path]:
 def _listed(path: Path, name: str) -> list:
     """The list of this name in a file of JSON; empty where there is none."""
     try:
-        parsed = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        parsed = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return []
     listed = parsed.get(name) if isinstance(parsed, dict) else None
     return listed if isinstance(listed, list) else []

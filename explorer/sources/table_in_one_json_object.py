@@ -7,10 +7,10 @@
 * queries, corpus and relevant documents, which name each other by ids (LlamaIndex, BEIR).
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import OBJECT_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import ID, shortened
@@ -30,8 +30,8 @@ def rows_of_object(text: str) -> Sequence[Row | Problem] | None:
     if len(text) > OBJECT_LETTERS or not text.lstrip().startswith("{"):
         return None
     try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
+        whole = read_json(text)
+    except ValueError:
         return None
     queries, corpus = whole.get(_QUERIES), whole.get(_CORPUS)
     relevant = next((whole[name] for name in _RELEVANT if name in whole), None)

@@ -5,7 +5,6 @@ A page's `requests.py` makes each of its functions with `served`; `routes` serve
 
 import contextlib
 import functools
-import json
 import typing
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from lossprism.explorer.runtime.current_visitor import has_key
 from lossprism.explorer.runtime.downloads import Download, address_of
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.json_encoding import encoded
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import ANSWER_S
 from lossprism.explorer.runtime.owner_consent import read_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
@@ -69,8 +69,8 @@ def _route(folder: str, function: ServedFunction, pool: Pool) -> Route:
 
     async def answer(request: Request) -> Response:
         try:
-            data = json.loads(body_of(await arrived(request.receive)))
-        except (ValueError, RecursionError):
+            data = read_json(body_of(await arrived(request.receive)))
+        except ValueError:
             raise RequestValidationError([]) from None
         with with_headers(request.headers):
             return await pool.run(ready, data)

@@ -109,7 +109,7 @@ def is_complete(path: Path) -> bool:
     try:
         tensors = json.loads(text)
         ends = [one["data_offsets"][1] for name, one in tensors.items() if name != "__metadata__"]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return True  # it is damaged: reading says how
     return size >= LENGTH_BYTES + header + max(ends, default=0)
 

@@ -1,7 +1,6 @@
 """Results of the claims' trainings, as `scripts/measure_claims.py` measured and kept them."""
 
 import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
+from lossprism.explorer.runtime.json_reading import read_json
 
 FILE = Path(__file__).with_name("measured_trainings.json")
 
@@ -28,7 +28,7 @@ def measured(name: str, _: ClaimBatch) -> Check:
 
 @functools.cache
 def _checks() -> dict[str, Check]:
-    return {name: _check(one) for name, one in json.loads(FILE.read_text("utf-8")).items()}
+    return {name: _check(one) for name, one in read_json(FILE.read_text("utf-8")).items()}
 
 
 def _check(one: Mapping[str, Any]) -> Check:

@@ -1,10 +1,10 @@
 """A side as a person types it: ``info_nce@"CLIP (initial temperature)":temperature=0.1``."""
 
-import json
 import re
 
 from lossprism.explorer.core.loss_lookup import registered_loss
 from lossprism.explorer.lab.compare.comparison_results import Side, written_value
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import quoted
 from lossprism.losses import LOSSES
@@ -56,8 +56,8 @@ def _parameter(text: str) -> tuple[str, object]:
 def typed_value(text: str) -> object:
     """Return the value of a parameter that is written as text (`read`)."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         return text.strip()
     return tuple(value) if isinstance(value, list) else value
 

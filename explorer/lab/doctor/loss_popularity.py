@@ -1,11 +1,12 @@
 """Frequency of losses and libraries' classes in practice, by which Doctor ranks the meanings of a
 number. The groups, with their reasons, are in `loss_popularity.json`."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
+
+from lossprism.explorer.runtime.json_reading import read_json
 
 
 class Usage(NamedTuple):
@@ -20,7 +21,7 @@ class Usage(NamedTuple):
 
 def _usages() -> tuple[Usage, ...]:
     text = Path(__file__).with_name("loss_popularity.json").read_text("utf-8")
-    return tuple(Usage(**fields) for fields in json.loads(text))
+    return tuple(Usage(**fields) for fields in read_json(text))
 
 
 USAGES = _usages()

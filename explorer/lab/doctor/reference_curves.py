@@ -6,7 +6,6 @@ stand in `reference_curves.json`; `python -m scripts.reference_value_curves` wri
 """
 
 import functools
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
 )
 from lossprism.explorer.lab.doctor.unknown_count_axes import Axis, axes_of
 from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.losses import SHIPPED
 
 FILE = Path(__file__).with_suffix(".json")
@@ -109,7 +109,7 @@ def _values(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known) -> Values
 @functools.cache
 def _in_file() -> dict[ConfiguredLoss, dict[str, dict[tuple, Values | None]]]:
     """Read the values of each loss and convention that ship, by kind and axis."""
-    table = json.loads(FILE.read_text("utf-8"))
+    table = read_json(FILE.read_text("utf-8"))
     return {
         loss: {
             kind: dict(

@@ -9,7 +9,6 @@ integers alone has ids of documents.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 from lossprism.explorer.lab.doctor.logs.log import STEP_NAMES, is_loss, number_in
 from lossprism.explorer.lab.doctor.similarity_gap_findings import Moment, Scores, Similarities
+from lossprism.explorer.runtime.json_reading import read_json
 
 POSITIVE = frozenset(("pos", "positive", "positives", "正例", "正样本"))
 NEGATIVE = frozenset(("neg", "negative", "negatives", "负例", "负样本"))
@@ -53,10 +53,10 @@ def _records(text: str) -> Any:
     """Return the value of a JSON text, or the rows of a table; None for neither."""
     if not text.lstrip().startswith(("{", "[")):
         return _rows(text)
-    with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text)
-    with contextlib.suppress(ValueError, RecursionError):
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    with contextlib.suppress(ValueError):
+        return read_json(text)
+    with contextlib.suppress(ValueError):
+        return [read_json(line) for line in text.splitlines() if line.strip()]
     return None
 
 

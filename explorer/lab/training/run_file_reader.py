@@ -6,7 +6,6 @@ must be of its type, one that is missing has its default, and unknown ones are l
 
 import dataclasses
 import functools
-import json
 import math
 import types
 import typing
@@ -22,6 +21,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     RunRecord,
     StepRecord,
 )
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 
 LIVE = ("queued", "loading", "training", "paused", "saving")
@@ -187,10 +187,10 @@ def read_object(path: Path) -> dict | None:
     Raises FileNotFoundError where there is no such file.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, RecursionError):  # a folder in its place, half of it, none of it
+    except (OSError, ValueError):  # a folder in its place, half of it, none of it
         return None
     return content if isinstance(content, dict) and is_shallow(content) else None
 
@@ -203,9 +203,9 @@ def records_in(lines: Iterable[bytes]) -> list[RunRecord]:
 
 def _record_in(line: bytes) -> RunRecord | None:
     try:
-        record = json.loads(line)
+        record = read_json(line)
         if not isinstance(record, dict) or not is_shallow(record):
             return None
         return _reader(RECORDS.get(str(record.get("kind")), EventRecord))(record)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None

@@ -52,6 +52,7 @@ from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.local_path import is_inside
 from lossprism.explorer.runtime.problem import Problem
 
@@ -272,10 +273,10 @@ class RunFolder:
         try:
             text = self.file(name).read_text(encoding="utf-8")
             # JSON escapes every line break of its own kind but not U+2028: split at \n only.
-            rows = [tuple(json.loads(line)) for line in text.split("\n") if line]
+            rows = [tuple(read_json(line)) for line in text.split("\n") if line]
         except FileNotFoundError:
             raise
-        except (OSError, ValueError, TypeError, RecursionError):
+        except (OSError, ValueError, TypeError):
             raise self.damaged(name) from None
         if not all(map(is_row, rows)):
             raise self.damaged(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +12,7 @@ from torch import nn
 from lossprism.explorer.core.models_of_scenario import about_model
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.trainer_rows import Pair, sentences_of
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import check_consent, is_here, locate
 from lossprism.explorer.sources.encoders.cross_encoder import CROSS_ENCODER
@@ -94,9 +94,9 @@ def own_prompts(name: str) -> dict[str, str]:
         return {}
     try:
         file = _folder(name, encodes=True).path / "config_sentence_transformers.json"
-        prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts")
+        prompts = read_json(file.read_text(encoding="utf-8")).get("prompts")
     # There is none, or it is no such file.
-    except (OSError, ValueError, AttributeError, RecursionError):
+    except (OSError, ValueError, AttributeError):
         return {}
     named = prompts.items() if isinstance(prompts, dict) else ()
     return {str(called): text for called, text in named if isinstance(text, str) and text}

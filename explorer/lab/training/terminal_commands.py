@@ -13,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.number_format import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -191,7 +192,7 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
         if not equals:
             raise ValueError(f"“{text}” is not of the form NAME=VALUE")
         try:
-            yield name, json.loads(value)
+            yield name, read_json(value)
         except ValueError:
             yield name, value
 

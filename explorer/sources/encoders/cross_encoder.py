@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lossprism.explorer.locale import word
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.encoder_output_cache import Compute, cached_rows
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, letters_read
@@ -70,7 +70,7 @@ def is_cross_encoder(path: Path) -> bool:
 
 def _json_file(path: Path) -> dict:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

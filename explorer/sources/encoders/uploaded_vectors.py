@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.owner_consent import picture_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
@@ -136,7 +137,7 @@ class _Stored:
 @functools.lru_cache(maxsize=CACHED_FILES)
 def _read(path: Path, name: str) -> _Stored:
     with _open_stored(path, name) as file:
-        metadata = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
+        metadata = {key: read_json(text) for key, text in (file.metadata() or {}).items()}
         rows = {text: row for row, text in enumerate(metadata[TEXTS])}
         ends: dict[str, int] = metadata.get(ENDS, {})
         parts = map(slice, (0, *ends.values()), ends.values())

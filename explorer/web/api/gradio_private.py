@@ -20,6 +20,7 @@ from gradio.routes import ORJSONResponse
 from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import LRUCache, error_payload
 
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES, json_bytes
 from lossprism.version import VERSION
@@ -160,7 +161,7 @@ def introduce_tools(blocks: gr.Blocks, instructions: str, changing: Collection[s
         answer = await call_tool(request)
         result: Any = answer.root
         if not result.isError:
-            found = json.loads(result.content[0].text)
+            found = read_json(result.content[0].text)
             # An object is asked for; a list stands in one, as the protocol's own library does it.
             result.structuredContent = found if isinstance(found, dict) else {"result": found}
         return answer

@@ -5,7 +5,6 @@ It reads objects in braces (JSON or a printed dict), lines with `loss=0.69`, `lo
 the counts of the progress bar, else the numbers of the entries.
 """
 
-import json
 import math
 import re
 from collections import Counter
@@ -24,6 +23,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
     number_in,
 )
 from lossprism.explorer.lab.doctor.logs.values_in_sentences import losses_in, with_ascii_signs
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.json_rows import is_json
 
@@ -157,8 +157,8 @@ def messages_in(content: bytes) -> bytes:
 
 def _message_of(line: bytes) -> str | None:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = read_json(line)
+    except ValueError:
         return None
     if not isinstance(entry, dict):
         return None

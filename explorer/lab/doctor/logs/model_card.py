@@ -1,11 +1,11 @@
 """The card of a model that sentence-transformers saved: loss, settings, batch, training logs."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import is_number
 from lossprism.explorer.sources.table_in_pasted_text import bar_cells
@@ -50,8 +50,8 @@ def _settings(name: str, text: str | None) -> Mapping[str, object]:
     if not text:
         return {}
     try:
-        settings = json.loads(text)
-    except (ValueError, RecursionError) as damage:
+        settings = read_json(text)
+    except ValueError as damage:
         raise Problem("run_damaged", name=name, reason=f"Loss: {damage}") from None
     return settings if isinstance(settings, dict) else {}
 

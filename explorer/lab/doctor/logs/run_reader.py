@@ -13,7 +13,6 @@ runs: the problem names its export command.
 """
 
 import contextlib
-import json
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +29,7 @@ from lossprism.explorer.lab.doctor.logs import (
 )
 from lossprism.explorer.lab.doctor.logs.log import Log
 from lossprism.explorer.lab.doctor.similarity_file_reader import read_similarities
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
@@ -205,9 +205,9 @@ def _refuse_wandb(path: Path) -> None:
 
 def _saved_step(path: Path) -> int:
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
+        saved = read_json(path.read_text(encoding="utf-8"))
         return int(saved["global_step"])
-    except (ValueError, KeyError, TypeError, OSError, OverflowError, RecursionError):
+    except (ValueError, KeyError, TypeError, OSError, OverflowError):
         return -1
 
 

@@ -8,7 +8,6 @@ runs   a row for each run with its last values: no log, so it is refused
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
     last_epoch,
     number_in,
 )
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import is_number
 from lossprism.explorer.sources.cells import (
@@ -188,8 +188,8 @@ def _tensorboard_rows(content: bytes) -> list[list[float]]:
     if not content[:100].lstrip().startswith(b"[["):
         return []
     try:
-        rows = json.loads(content)
-    except (ValueError, RecursionError):
+        rows = read_json(content)
+    except ValueError:
         return []
     are_points = all(
         isinstance(row, list) and len(row) == 3 and all(map(is_number, row)) for row in rows

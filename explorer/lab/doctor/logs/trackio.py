@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
     curves_of,
     epochs_of,
 )
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import is_number
 
@@ -28,10 +28,7 @@ NEEDED_COLUMNS = {"run_name", "step", "metrics"}
 # pages may refer to each other without end. `MAX_POINTS` rows take a twentieth of them.
 INSTRUCTIONS_A_CHECK, MAX_CHECKS = 1_000_000, 400
 
-DAMAGE = (
-    *(sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError),
-    RecursionError,  # metrics that are nested too deeply
-)
+DAMAGE = (sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError)
 
 
 def is_database(content: bytes) -> bool:
@@ -72,7 +69,7 @@ def read(name: str, content: bytes) -> Log:
         curves = curves_of(
             (f"{runs[key]} · {name}" if len(runs) > 1 else name, step, value)
             for key, _, count, metrics in rows
-            for name, step, value in _points(count, json.loads(metrics))
+            for name, step, value in _points(count, read_json(metrics))
         )
     except Problem:
         raise

@@ -3,13 +3,13 @@
 A NaN is written as NaN, as a word or, by another program, as null.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 
@@ -19,10 +19,10 @@ NO_CURVES = ("step", "epoch")
 def read(name: str, content: bytes) -> Log:
     """Return the log in a trainer_state.json. Raises Problem if it is damaged or logs nothing."""
     try:
-        state = json.loads(content.decode("utf-8-sig"))
+        state = read_json(content.decode("utf-8-sig"))
         history = state["log_history"]
         points = [*_points(history)]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as damage:
+    except (ValueError, KeyError, TypeError, AttributeError) as damage:
         reason = str(damage)[:120] or type(damage).__name__
         raise Problem("run_damaged", name=name, reason=reason) from None
     curves = curves_of(points)

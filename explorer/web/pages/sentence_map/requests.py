@@ -1,7 +1,6 @@
 """Requests of the Map page."""
 
 import dataclasses
-import json
 from dataclasses import dataclass
 
 from lossprism.explorer.core.explore import explore
@@ -20,6 +19,7 @@ from lossprism.explorer.lab.training.run_file_reader import ENDED
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.jobs import result_within
+from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
@@ -98,8 +98,8 @@ def _map(request: Json) -> MapAnswer:
 
 def _parsed(large: str) -> Json:
     try:
-        return of_type(dict)(json.loads(large), "large")
-    except (ValueError, RecursionError):
+        return of_type(dict)(read_json(large), "large")
+    except ValueError:
         raise invalid_value("large", large[:SHOWN_LETTERS]) from None
 
 
