@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.deployment_policy import (
     use_hosted_policy,
     use_owner_policy,
 )
-from lossprism.explorer.runtime.write_confinement import confine_writes_to
+from lossprism.explorer.runtime.single_folder_for_written_files import confine_writes_to
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:

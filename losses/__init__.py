@@ -85,12 +85,12 @@ from lossprism.losses.prototypes.proxy_anchor import PROXY_ANCHOR, proxy_anchor
 from lossprism.losses.prototypes.proxy_nca import PROXY_NCA, proxy_nca
 from lossprism.losses.prototypes.softmax import SOFTMAX, softmax
 from lossprism.losses.ranking.angle import ANGLE, angle
-from lossprism.losses.ranking.circle import CIRCLE, circle
 from lossprism.losses.ranking.circle_self_paced import (
     CIRCLE_SELF_PACED,
     circle_per_anchor,
     circle_self_paced,
 )
+from lossprism.losses.ranking.circle_with_fixed_margins import CIRCLE, circle
 from lossprism.losses.ranking.cosent import COSENT, WEIGHTED_COSENT, cosent, weighted_cosent
 from lossprism.losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical_cosent
 from lossprism.losses.ranking.hinge import (

@@ -3,7 +3,15 @@
 import functools
 from typing import TypeVar, overload
 
-from lossprism.losses.aliases import (
+from lossprism.losses.combined.combined_loss_names import (
+    MAX_NAME_LETTERS,
+    RECIPES,
+    WRAPPED,
+    summands_of,
+    without_blanks,
+)
+from lossprism.losses.combined.combined_loss_spec import composed
+from lossprism.losses.loss_name_matching import (
     LIBRARY,
     SHARED_CLASSES,
     AmbiguousLoss,
@@ -18,14 +26,6 @@ from lossprism.losses.aliases import (
     names_of,
     plain,
 )
-from lossprism.losses.combined.combined_loss_names import (
-    MAX_NAME_LETTERS,
-    RECIPES,
-    WRAPPED,
-    summands_of,
-    without_blanks,
-)
-from lossprism.losses.combined.combined_loss_spec import composed
 from lossprism.losses.spec import LossSpec
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from lossprism.losses.definition_input_checks import with_checked_inputs
-from lossprism.losses.library_peers import Peer
+from lossprism.losses.library_peer_record import Peer
 from lossprism.losses.loss_input_table import (
     LISTS,
     POSITIVES,
@@ -24,7 +24,7 @@ from lossprism.losses.loss_input_table import (
     Readable,
 )
 from lossprism.losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.symbols import Parameter, ParameterValue, Symbol
 from lossprism.losses.term_forms import Form
 from lossprism.losses.unjudged_labels import without_unjudged
@@ -129,9 +129,9 @@ class LossSpec:
     replaces `formula` at a parameter's value, under "name=value" (true and false in lower case).
     `note` is a remark that a reader of its numbers needs. `form` is the form of its terms
     (`losses.term_forms`), if it has one. `equivalent`, called with the parameters, is the same in
-    sentence-transformers (`losses.sentence_transformers_equivalents`). `counted` is a formula of
-    the candidates that count when texts are known, for a loss that reads them. `aliases` are other
-    common names, among them those of libraries' classes. `selectors` names boolean steps that
+    sentence-transformers (`losses.sentence_transformers_equivalent_record`). `counted` is a formula
+    of the candidates that count when texts are known, for a loss that reads them. `aliases` are
+    other common names, among them those of libraries' classes. `selectors` names boolean steps that
     distinguish cells; all others are masks. `parts` are the terms of a loss made of losses. `peers`
     are other implementations, beside its `equivalent`. `without_others` are parameter values at
     which it takes no other row of the batch as a negative: empty if it never does, None if it
@@ -139,13 +139,12 @@ class LossSpec:
     steps whose cells compare a query, or a view, with a negative of the batch. `with_copies` is the
     least value in a batch where some negatives duplicate the row's target or, except with dot
     products, the row itself: it is called with their number in each row for each of these steps,
-    [R], and with the parameters. `score` is the kind of score that it compares, on which
-    `collapse` and `floor` may depend. `formulas_unbounded` has the formulas of these two
-    ("collapse", "floor") that differ for
-    unbounded scores; for a loss on such scores, those for bounded scores. `learned` is as in
-    `Convention`. `label_ends` are the ends of the labels that it accepts as they are; beyond them
-    it has no minimum, or one above 0. `list_weight`, called with the labels of a list, is the
-    list's weight among others; without it all lists weigh the same.
+    [R], and with the parameters. `score` is the kind of score that it compares, on which `collapse`
+    and `floor` may depend. `formulas_unbounded` has the formulas of these two ("collapse", "floor")
+    that differ for unbounded scores; for a loss on such scores, those for bounded scores. `learned`
+    is as in `Convention`. `label_ends` are the ends of the labels that it accepts as they are;
+    beyond them it has no minimum, or one above 0. `list_weight`, called with the labels of a list,
+    is the list's weight among others; without it all lists weigh the same.
     """
 
     function: Callable[..., Tensor]

@@ -21,12 +21,12 @@ if not (Path(__file__).parent / "losses").is_dir():  # a checkout, not an instal
 
 if TYPE_CHECKING:
     from lossprism.explorer.notebook import show, widget
-    from lossprism.losses.probe import probe
+    from lossprism.losses.loss_on_one_batch import probe
 
 __all__ = ["__version__", "probe", "show", "widget"]
 # Loaded when they are first used, since they bring torch along.
 _MODULES = {
-    "probe": "lossprism.losses.probe",
+    "probe": "lossprism.losses.loss_on_one_batch",
     "show": "lossprism.explorer.notebook",
     "widget": "lossprism.explorer.notebook",
 }

@@ -23,10 +23,10 @@ from lossprism.explorer.core.scenario import SentScenario
 from lossprism.explorer.lab.compare import library_parity
 from lossprism.explorer.lab.training import run_json_types
 from lossprism.explorer.runtime import number_format, problem
-from lossprism.explorer.runtime import response_types as runtime_wire
+from lossprism.explorer.runtime import response_field_types as runtime_wire
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Packed, Sparse
+from lossprism.explorer.runtime.response_field_types import Packed, Sparse
 from lossprism.explorer.web import page_data, site
 from lossprism.explorer.web.page_requests import Refused
 

@@ -41,7 +41,7 @@ from benchmarks.hosting.visitor_client import (
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from lossprism.explorer.lab.training.run_folder import RunFolder
-from lossprism.explorer.runtime.visitor_keys import key_secret
+from lossprism.explorer.runtime.visitor_key_signing import key_secret
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.pages.finetune.state_entries import first_plan
 from tests import nginx_server

@@ -26,7 +26,7 @@ import psutil
 from benchmarks.app_in_browser import ROOT
 from benchmarks.hosting.visitor_client import WAIT_S, paths_of
 from benchmarks.report import Row
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 
 WHOLE = "what was finished is whole, the rest goes on or is reported; started again without help"
@@ -41,7 +41,7 @@ HELD = (
     ("kill −9 of an encoding", "tests/process/test_encoding_killed.py"),
     (
         "clock set back",
-        "tests/unit/lab/training/test_run_control.py, tests/unit/runtime/test_concurrent_files.py",
+        "tests/unit/lab/training/test_run_control.py, tests/unit/runtime/test_atomic_write.py",
     ),
 )
 

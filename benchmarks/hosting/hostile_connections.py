@@ -26,7 +26,7 @@ import pyarrow.parquet
 
 from benchmarks.hosting.visitor_client import WAIT_S, Answers, Visitor, paths_of, row
 from benchmarks.report import Row
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 
 CONNECTIONS, SHARE = 500, 0.1

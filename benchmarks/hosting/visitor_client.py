@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 
 from benchmarks.report import Row
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 
 PAIRS = 64

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import LIBRARY, SHARED_CLASSES, last_part, library_in, plain
+from lossprism.losses.loss_name_matching import (
+    LIBRARY,
+    SHARED_CLASSES,
+    last_part,
+    library_in,
+    plain,
+)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from lossprism.explorer.core.library_classes_without_loss import (
     related_class_called,
 )
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses import LOSSES, LossSpec, aliases
+from lossprism.losses import LOSSES, LossSpec, loss_name_matching
 from lossprism.losses.combined.combined_loss_names import without_blanks
 
 # Problems that ask which loss is meant.
@@ -21,7 +21,7 @@ def losses_called(name: str) -> list[LossSpec]:
     """Return the losses with this name (`Registry.all_called`). Raises Problem if there is none."""
     try:
         return LOSSES.all_called(name)
-    except aliases.LossNameError as refused:
+    except loss_name_matching.LossNameError as refused:
         raise _problem_of(refused, name) from None
 
 
@@ -34,19 +34,19 @@ def loss_called(name: str, library: str = "") -> tuple[str, str]:
             cross-encoders' CrossEntropyLoss.
     """
     if other := class_of_trainer(name, library):
-        raise other.problem(name[: aliases.MAX_QUOTED])
+        raise other.problem(name[: loss_name_matching.MAX_QUOTED])
     try:
         return LOSSES.called(name, library)
-    except aliases.LossNameError as refused:
+    except loss_name_matching.LossNameError as refused:
         raise _problem_of(refused, name) from None
 
 
-def _problem_of(refused: aliases.LossNameError, name: str) -> Problem:
-    if not isinstance(refused, aliases.AmbiguousLoss):
+def _problem_of(refused: loss_name_matching.LossNameError, name: str) -> Problem:
+    if not isinstance(refused, loss_name_matching.AmbiguousLoss):
         return unknown_loss(name, by_any=True)
     if not refused.loss:
         close = ", ".join(refused.choices)
-        is_shared = aliases.last_part(name) in aliases.SHARED_CLASSES
+        is_shared = loss_name_matching.last_part(name) in loss_name_matching.SHARED_CLASSES
         key = "loss_shared" if is_shared else "loss_of_several"
         return Problem(key, about="loss", name=refused.name, close=close)
     values = {"name": refused.name, "loss": refused.loss, "known": "; ".join(refused.choices)}
@@ -67,10 +67,10 @@ def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[s
     Raises Problem for a class of sentence-transformers without a loss here.
     """
     if not convention and (other := class_of_trainer(loss, library)):
-        raise other.problem(loss[: aliases.MAX_QUOTED])
+        raise other.problem(loss[: loss_name_matching.MAX_QUOTED])
     try:
         name, of_name = LOSSES.called(loss, library)
-    except aliases.LossNameError:
+    except loss_name_matching.LossNameError:
         return (registered_loss(loss) if convention else without_blanks(loss)), convention
     return name, LOSSES[name].present(convention) if convention else of_name
 
@@ -106,7 +106,7 @@ def registered_loss(loss: str) -> str:
     ambiguous."""
     try:
         specs = LOSSES.all_called(loss)
-    except aliases.LossNameError:
+    except loss_name_matching.LossNameError:
         specs = []
     return specs[0].name if len(specs) == 1 else without_blanks(loss)
 
@@ -126,7 +126,7 @@ def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
 
     With `by_any`, similar names of every kind are offered, otherwise those of the registry.
     """
-    called = name.strip()[: aliases.MAX_QUOTED]
+    called = name.strip()[: loss_name_matching.MAX_QUOTED]
     if related := related_class_called(called):
         return related.problem(called)
     if close := close_names(called) if by_any else close_losses(called):
@@ -137,12 +137,12 @@ def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
 def close_names(name: str) -> list[str]:
     """Return up to three similar names, best first, each of another loss: of the registry, of
     papers, of libraries' classes."""
-    return [candidate for candidate, _ in aliases.closest(name, LOSSES.known())]
+    return [candidate for candidate, _ in loss_name_matching.closest(name, LOSSES.known())]
 
 
 def close_losses(name: str) -> list[str]:
     """Return the losses with similar names, as the registry has them."""
-    return [loss for _, loss in aliases.closest(name, LOSSES.known())]
+    return [loss for _, loss in loss_name_matching.closest(name, LOSSES.known())]
 
 
 def other_names() -> list[tuple[str, str, str]]:
@@ -153,7 +153,7 @@ def other_names() -> list[tuple[str, str, str]]:
     """
     names = []
     for spec in LOSSES.known():
-        classes = (aliases.classes_named(one) for one in spec.conventions)
+        classes = (loss_name_matching.classes_named(one) for one in spec.conventions)
         named = dict.fromkeys((*spec.aliases, *itertools.chain.from_iterable(map(sorted, classes))))
         for name in named:
             loss, convention = as_registered(name)

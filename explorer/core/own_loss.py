@@ -21,7 +21,7 @@ from types import ModuleType
 
 from lossprism.bare_names import find_bare_names
 from lossprism.explorer.core.function_source import source_of
-from lossprism.explorer.runtime.concurrent_files import atomic_write
+from lossprism.explorer.runtime.atomic_write import atomic_write
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.local_path import local_path

@@ -11,8 +11,8 @@ import torch
 from lossprism.explorer.core import collapse_crossing
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.collapse_crossing import Crossing
+from lossprism.explorer.core.cosine_error_of_approximate_encoders import CosineError, error_of
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.core.encoder_approximation_error import CosineError, error_of
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
 from lossprism.explorer.core.modality_gap import modality_gap

@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import MIB, SCENARIO_BYTES
 from lossprism.explorer.runtime.problem import Problem, Value, logged
-from lossprism.explorer.runtime.response_types import Setting, as_answer
+from lossprism.explorer.runtime.response_field_types import Setting, as_answer
 from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, decoded_vector
@@ -99,11 +99,12 @@ class Data:
 class Rules:
     """Rules that turn scored pairs into positives, negatives, classes and prototypes.
 
-    `label_range`: the scale of the scores; None fits it to them (`losses.labels.label_range_of`).
-    `threshold`: pairs with at least this score are positive; None is the middle of the scale, or
-    for inference labels that of entailment. `extra_negatives`: the other pairs' second sentences
-    are keys too. `prototypes`: one row of numbers per class, as text; empty for the class means.
-    `twins`: keep or leave out negatives with the text of the query or of its own key.
+    `label_range`: the scale of the scores; None fits it to them
+    (`losses.label_scale.label_range_of`). `threshold`: pairs with at least this score are positive;
+    None is the middle of the scale, or for inference labels that of entailment. `extra_negatives`:
+    the other pairs' second sentences are keys too. `prototypes`: one row of numbers per class, as
+    text; empty for the class means. `twins`: keep or leave out negatives with the text of the query
+    or of its own key.
     """
 
     threshold: float | None = None

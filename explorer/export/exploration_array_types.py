@@ -8,7 +8,7 @@ from lossprism.explorer.core.ranks_and_term_weights import Places, Suspect
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.locale import Word
 from lossprism.explorer.runtime.number_format import Real
-from lossprism.explorer.runtime.response_types import (
+from lossprism.explorer.runtime.response_field_types import (
     Bytes,
     Floats,
     Integers,

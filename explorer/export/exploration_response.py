@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch
-from lossprism.explorer.core.duplicate_texts_and_textbook_faults import (
+from lossprism.explorer.core.duplicate_texts_in_batch import (
     KnownFault,
     SharedText,
     known_faults,
@@ -18,7 +18,7 @@ from lossprism.explorer.export.exploration_array_types import BatchData, LeverSt
 from lossprism.explorer.export.exploration_arrays import describe_batch, lever_stop, picture
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.runtime.response_types import Sparse, is_number
+from lossprism.explorer.runtime.response_field_types import Sparse, is_number
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from lossprism.explorer.runtime.concurrent_files import age_of, files_in
+from lossprism.explorer.runtime.atomic_write import age_of, files_in
 from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.runtime.concurrent_files import atomic_write
+from lossprism.explorer.runtime.atomic_write import atomic_write
 
 
 def save_array(path: Path, values: np.ndarray) -> None:

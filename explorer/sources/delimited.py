@@ -11,7 +11,7 @@ from lossprism.explorer.runtime.limits import COLUMNS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import ABSENT, Cells, is_reference, is_score, shortened
 from lossprism.explorer.sources.column_roles import are_heads, heads_classes, recognised
-from lossprism.explorer.sources.list_and_object_cells import begins_written
+from lossprism.explorer.sources.lists_and_objects_written_as_text import begins_written
 
 # Rows that are looked at to find out what kind of table it is; of wide ones fewer, as more cells or
 # letters than these tell no more.

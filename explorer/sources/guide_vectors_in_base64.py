@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from lossprism.explorer.sources.vector_cells import has_direction
+from lossprism.explorer.sources.sentence_vectors_in_tables import has_direction
 
 # A sentence and its vector: base64 of float32 numbers, least byte first.
 EncodedVector = tuple[str, str]

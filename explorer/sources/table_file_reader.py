@@ -15,7 +15,7 @@ from lossprism.explorer.sources.character_encodings import decode
 from lossprism.explorer.sources.column_roles import is_name, listed
 from lossprism.explorer.sources.delimited import Record, ReportProgress, delimited, no_progress
 from lossprism.explorer.sources.json_rows import Object, is_json, json_records, object_records
-from lossprism.explorer.sources.list_and_object_cells import read_written
+from lossprism.explorer.sources.lists_and_objects_written_as_text import read_written
 from lossprism.explorer.sources.nested_rows import flattened
 from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.record_batches import batch_records

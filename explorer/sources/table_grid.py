@@ -23,7 +23,7 @@ from lossprism.explorer.sources.delimited import (
     no_progress,
 )
 from lossprism.explorer.sources.json_rows import filled
-from lossprism.explorer.sources.list_and_object_cells import is_written
+from lossprism.explorer.sources.lists_and_objects_written_as_text import is_written
 from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.table_in_pasted_text import numbers_alone
 from lossprism.explorer.sources.vector_columns import names_vectors

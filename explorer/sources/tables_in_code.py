@@ -5,7 +5,7 @@ import json
 import re
 
 from lossprism.explorer.runtime.python_parsing_lock import literal, parsed
-from lossprism.explorer.sources.list_and_object_cells import PYTHON_LETTERS
+from lossprism.explorer.sources.lists_and_objects_written_as_text import PYTHON_LETTERS
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 _TEXTS = "texts"  # of a call such as InputExample(texts=["a", "b"], label=0.8)

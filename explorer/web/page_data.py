@@ -16,7 +16,7 @@ from typing import Any, Literal
 from lossprism.explorer.core.scenario import SentScenario
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
-from lossprism.explorer.runtime.response_types import Setting, Sparse
+from lossprism.explorer.runtime.response_field_types import Setting, Sparse
 from lossprism.explorer.web.pages.explore.loss_facts import Loss
 
 Range = tuple[float, float]

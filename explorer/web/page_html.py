@@ -28,7 +28,7 @@ from starlette.routing import Route
 from lossprism.explorer.export.palette import LIGHT, properties
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.runtime.json_encoding import encoded
-from lossprism.explorer.web.middleware.response_sending import is_compressed
+from lossprism.explorer.web.middleware.large_response_streaming import is_compressed
 from lossprism.explorer.web.pages.link_previews import language_in, tags
 
 HERE = Path(__file__).resolve().parent

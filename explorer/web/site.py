@@ -26,13 +26,14 @@ from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
+from lossprism.explorer.runtime.accepted_host_names import accepted_names
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job, Report
 from lossprism.explorer.runtime.limits import FILE_BYTES
 from lossprism.explorer.runtime.owner_consent import allow_folder
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.web import page_html, page_requests
 from lossprism.explorer.web.api.endpoint_descriptions import (
@@ -53,14 +54,13 @@ from lossprism.explorer.web.api.gradio_private import (
 from lossprism.explorer.web.api.health_check import health
 from lossprism.explorer.web.api.openapi import openapi
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
-from lossprism.explorer.web.middleware.accepted_host_names import accepted_names
 from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
 from lossprism.explorer.web.middleware.cross_site_guard import CrossSiteGuardMiddleware
 from lossprism.explorer.web.middleware.exception_handler import ExceptionHandlerMiddleware
 from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware
+from lossprism.explorer.web.middleware.large_response_streaming import ResponseStreamingMiddleware
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
 from lossprism.explorer.web.middleware.request_limits import RequestLimitsMiddleware
-from lossprism.explorer.web.middleware.response_sending import ResponseStreamingMiddleware
 from lossprism.explorer.web.middleware.visitor_key import VisitorKeyMiddleware
 from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
 from lossprism.explorer.web.page_requests import FORGET

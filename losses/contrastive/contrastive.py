@@ -9,15 +9,15 @@ from torch import Tensor
 from lossprism.losses import geometry, input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.labels import UNIT
-from lossprism.losses.library_peers import (
+from lossprism.losses.label_scale import UNIT
+from lossprism.losses.library_peer_record import (
     METRIC_LEARNING,
     OF_SIDES,
     SENTENCE_TRANSFORMERS,
     VALUED,
     Peer,
 )
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, loss_symbol
 

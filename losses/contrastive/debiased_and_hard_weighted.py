@@ -17,7 +17,7 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log_sum_exp, softplus
 from lossprism.losses.kernels.block_softmax import noise_of_views
-from lossprism.losses.kernels.tiled_losses import Directions
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import simplex_gap, softplus_at
 from lossprism.losses.spec import LossSpec, Parameter

@@ -16,9 +16,9 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log_sum_exp
 from lossprism.losses.kernels.block_softmax import Block, over_blocks
-from lossprism.losses.kernels.tiled_losses import Directions
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import OF_PAIRS, Peer
+from lossprism.losses.library_peer_record import OF_PAIRS, Peer
 from lossprism.losses.minimum import least_on_grid, simplex_gap
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_query, each_view, loss_symbol, query_by_key, view_by_view

@@ -18,9 +18,9 @@ from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.block_softmax import Block, over_blocks
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
-from lossprism.losses.kernels.tiled_losses import Directions
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import Peer
+from lossprism.losses.library_peer_record import Peer
 from lossprism.losses.minimum import least_in_batch, log1p_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import each_query, query_by_key

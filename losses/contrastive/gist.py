@@ -24,10 +24,10 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, dot_matrix, unit
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.block_softmax import Block, over_blocks
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
 from lossprism.losses.kernels.tile_sizes import rows_at_once
-from lossprism.losses.kernels.tiled_losses import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.library_peer_record import GUIDED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.masks import others_of_row
 from lossprism.losses.minimum import Bound
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -41,10 +41,16 @@ from lossprism.losses.duplicate_text_masks import Absent, absent_by, all_differ
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import small_batch_losses
-from lossprism.losses.kernels.tiled_losses import Directions, against_others, both_ways
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions, against_others, both_ways
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.library_peer_record import (
+    OF_PAIRS,
+    OWNED,
+    QUERIED,
+    SENTENCE_TRANSFORMERS,
+    Peer,
+)
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import loss_symbol
 from lossprism.losses.term_forms import AgainstOthers

@@ -15,7 +15,7 @@ from lossprism.losses.contrastive.info_nce_options import BOTH_WAYS, copies_of
 from lossprism.losses.duplicate_text_masks import Absent, absent_by
 from lossprism.losses.geometry import unit_and_pull
 from lossprism.losses.kernels.block_softmax import Block, Cells, Vectors, over_blocks
-from lossprism.losses.kernels.tiled_losses import Directions
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
 from lossprism.losses.masks import ceiling
 
 
@@ -53,7 +53,7 @@ class Plan:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether `losses.kernels.tiled_losses` supports it, without hard negatives."""
+        """Return whether `query_key_losses_by_tiles` supports it, without hard negatives."""
         rest = (self.similarity, self.in_batch, self.mask_above, self.hardness, self.log_weight)
         both = self.ways == BOTH_WAYS and not self.joint
         return rest == ("cosine", True, None, 0.0, 0.0) and (both or self.ways == ("query_to_key",))

@@ -18,14 +18,14 @@ from lossprism.losses.contrastive.info_nce_options import (
     ways_of,
 )
 from lossprism.losses.geometry import cosine_matrix, dot_matrix
-from lossprism.losses.kernels import log1p_sum_exp
-from lossprism.losses.logit_biases import (
+from lossprism.losses.hardness_logit_biases import (
     EVERYBODY,
     hardness_in_batch,
     hardness_of_all,
     hardness_of_given,
     own_weight,
 )
+from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.masks import (
     OTHERS,
     below_own,

@@ -13,7 +13,7 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log_add_exp, log_sum_exp, mean_of
 from lossprism.losses.kernels.mined_triplets import lifted as by_rows
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.minimum import Bound
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_sentence

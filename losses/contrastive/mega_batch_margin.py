@@ -9,9 +9,9 @@ from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import QUERY_SYMBOLS, in_all
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.kernels.tiled_losses import directions_and_logits
+from lossprism.losses.kernels.query_key_losses_by_tiles import directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import each_query, query_by_key
 

@@ -10,7 +10,7 @@ from lossprism.losses.kernels import class_label_losses as large
 from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
 from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.minimum import log1p_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_sentence

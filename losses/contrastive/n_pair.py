@@ -9,9 +9,9 @@ from lossprism.losses import geometry, input_checks
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import LOG1P_OF_ROW, mean_log1p
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_sum_exp
-from lossprism.losses.kernels.tiled_losses import against_others, directions_and_logits
+from lossprism.losses.kernels.query_key_losses_by_tiles import against_others, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
+from lossprism.losses.library_peer_record import METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.minimum import log1p_of, simplex_gap
 from lossprism.losses.prototypes.softmax import exact_softmax
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -23,7 +23,7 @@ from lossprism.losses.duplicate_text_masks import absent_by, same_text_count
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine, cosine_matrix, unit
 from lossprism.losses.kernels import mean_of, softplus
-from lossprism.losses.kernels.tiled_losses import against_own, directions_and_logits
+from lossprism.losses.kernels.query_key_losses_by_tiles import against_own, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
 from lossprism.losses.minimum import least_binary, simplex_gap, softplus_at

@@ -19,11 +19,11 @@ from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import class_label_losses as large
 from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
 from lossprism.losses.kernels.class_label_losses import is_small
-from lossprism.losses.kernels.tiled_losses import Directions, against_others
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions, against_others
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
+from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.minimum import log1p_of, simplex_gap
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
 from lossprism.losses.symbols import (
     each_sentence,

@@ -16,9 +16,12 @@ from lossprism.losses.duplicate_text_masks import absent_by, same_text
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import softplus
-from lossprism.losses.kernels.tiled_losses import against_threshold, directions_and_logits
+from lossprism.losses.kernels.query_key_losses_by_tiles import (
+    against_threshold,
+    directions_and_logits,
+)
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import OF_PAIRS, Peer
+from lossprism.losses.library_peer_record import OF_PAIRS, Peer
 from lossprism.losses.minimum import least_binary, softplus_at
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import loss_symbol, query_by_key

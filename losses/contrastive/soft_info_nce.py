@@ -13,7 +13,7 @@ from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import small_batch_losses
 from lossprism.losses.kernels.block_softmax import against_targets
-from lossprism.losses.kernels.tiled_losses import directions_and_logits
+from lossprism.losses.kernels.query_key_losses_by_tiles import directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.spec import LossSpec
 from lossprism.losses.symbols import each_query, query_by_key

@@ -15,7 +15,7 @@ from lossprism.losses.kernels import class_label_losses as large
 from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch_losses
 from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.masks import EVERY_CELL, OTHERS
 from lossprism.losses.minimum import simplex_gap
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -69,7 +69,12 @@ from lossprism.losses.contrastive.triplet_symbols import (
 )
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import mean_of, softplus
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.library_peer_record import (
+    CLASSED,
+    METRIC_LEARNING,
+    SENTENCE_TRANSFORMERS,
+    Peer,
+)
 from lossprism.losses.masks import others_of_row
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import (

@@ -1,7 +1,7 @@
 """The code that computes the triplet losses with sentence-transformers."""
 
 from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 
 
 def equivalent_of_mined(

@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine, unit
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
 from lossprism.losses.symbols import each_sentence
 

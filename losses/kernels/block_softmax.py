@@ -1,7 +1,7 @@
 """Softmax of each row over several blocks of logits: queries against keys, against each other …
 
-As in `tiled_losses`, a span of rows lives until it is summed and multiplied into the gradient. The
-cells of all blocks are side by side in it, so that one softmax may span all of them.
+As in `query_key_losses_by_tiles`, a span of rows lives until it is summed and multiplied into the
+gradient. The cells of all blocks are side by side in it, so that one softmax may span all of them.
 """
 
 import math
@@ -15,8 +15,14 @@ from torch import Tensor
 
 from lossprism.losses.duplicate_text_masks import Absent
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
+from lossprism.losses.kernels.query_key_losses_by_tiles import (
+    MAX_UNSHIFTED,
+    Logits,
+    height,
+    multiply,
+    part_of,
+)
 from lossprism.losses.kernels.stable_functions import exp_, flush_
-from lossprism.losses.kernels.tiled_losses import MAX_UNSHIFTED, Logits, height, multiply, part_of
 
 # Of the gaps log Σⱼ exp(sᵢⱼ) − ownᵢ and the rows they are of: what each costs, and its slope.
 Shape = Callable[[Tensor, slice], tuple[Tensor, Tensor]]
@@ -35,7 +41,7 @@ class Points(Protocol):
 
 class Vectors:
     """Vectors [P, D] compared without normalisation, by dot products; else as
-    `tiled_losses.Directions`."""
+    `query_key_losses_by_tiles.Directions`."""
 
     def __init__(self, vectors: Tensor, *, needs_grad: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)

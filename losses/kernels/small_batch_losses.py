@@ -1,7 +1,8 @@
 """Losses of a batch so small that a step costs more than its cells.
 
-Losses that `tiled_losses`, `class_label_losses` and `mined_triplets` compute in blocks are one
-matrix here, in as few steps as possible: the definition under autograd takes about twice as many.
+Losses that `query_key_losses_by_tiles`, `class_label_losses` and `mined_triplets` compute in blocks
+are one matrix here, in as few steps as possible: the definition under autograd takes about twice as
+many.
 
 The losses are those of `value_with_gradient.with_gradient`: given which inputs need a gradient,
 they return their value and a gradient for each input.
@@ -18,8 +19,8 @@ from lossprism.losses.geometry import unit_and_pull
 from lossprism.losses.input_checks import may_ask, must_be_finite, must_be_made_of_finite
 from lossprism.losses.kernels.class_label_losses import temperature_gradient
 from lossprism.losses.kernels.mined_triplets import TERMS, Distances, Rows, number_of_terms
+from lossprism.losses.kernels.query_key_losses_by_tiles import MAX_UNSHIFTED, Directions
 from lossprism.losses.kernels.stable_functions import exp_, flush_, softplus
-from lossprism.losses.kernels.tiled_losses import MAX_UNSHIFTED, Directions
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 

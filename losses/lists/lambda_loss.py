@@ -9,10 +9,12 @@ from torch import Tensor
 
 from lossprism.losses import input_checks
 from lossprism.losses.kernels import softplus
-from lossprism.losses.kernels.pairwise_list_losses import lambda_loss as lambda_loss_by_lists
+from lossprism.losses.kernels.lambda_and_soft_rank_list_losses import (
+    lambda_loss as lambda_loss_by_lists,
+)
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.labels import COSINES, Ends
-from lossprism.losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.library_peer_record import LISTED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,
     READS,

@@ -9,8 +9,8 @@ from torch.nn import functional
 
 from lossprism.losses import input_checks
 from lossprism.losses.kernels import softplus
-from lossprism.losses.labels import COSINES, UNIT, Ends
-from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.label_scale import COSINES, UNIT, Ends
+from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.minimum import softplus_at
 from lossprism.losses.spec import Convention, LossSpec
 from lossprism.losses.symbols import each_pair, loss_symbol

@@ -4,9 +4,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from lossprism.losses import input_checks
-from lossprism.losses.labels import COSINES, Ends
-from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
-from lossprism.losses.sentence_transformers_equivalents import of_pairs
+from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.sentence_transformers_equivalent_record import of_pairs
 from lossprism.losses.spec import Convention, LossSpec
 from lossprism.losses.symbols import each_pair, loss_symbol
 

@@ -9,7 +9,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix, sine
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.library_peer_record import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.minimum import log1p_of
 from lossprism.losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,

@@ -6,9 +6,9 @@ from torch import Tensor
 from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp, mean_of
-from lossprism.losses.kernels.tiled_losses import Directions, against_members
+from lossprism.losses.kernels.query_key_losses_by_tiles import Directions, against_members
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.library_peer_record import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.minimum import least_on_grid, log1p_of, softplus_at
 from lossprism.losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol

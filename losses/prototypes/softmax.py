@@ -11,9 +11,13 @@ from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine_matrix, dot_matrix
 from lossprism.losses.kernels import log1p_sum_exp, small_batch_losses
 from lossprism.losses.kernels.cell_terms import logistic_terms
-from lossprism.losses.kernels.tiled_losses import Logits, against_others, directions_and_logits
+from lossprism.losses.kernels.query_key_losses_by_tiles import (
+    Logits,
+    against_others,
+    directions_and_logits,
+)
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.library_peer_record import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.spec import Convention, LossSpec, Symbol
 from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_class
 

@@ -17,9 +17,9 @@ from lossprism.losses.kernels import (
 )
 from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.minimum import log1p_of
-from lossprism.losses.ranking.circle import SCALE, SUM_SYMBOLS
+from lossprism.losses.ranking.circle_with_fixed_margins import SCALE, SUM_SYMBOLS
 from lossprism.losses.ranking.ordered_pair_symbols import PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, each_sentence, loss_symbol, sentence_by_sentence

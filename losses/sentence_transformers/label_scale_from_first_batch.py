@@ -8,12 +8,20 @@ from torch import Tensor
 
 from lossprism.losses.gather import gather_rows
 from lossprism.losses.input_checks import may_ask, must_be_finite
-from lossprism.losses.labels import COSINES, UNIT, Ends, LabelRules, holds, label_range_of, middle
+from lossprism.losses.label_scale import (
+    COSINES,
+    UNIT,
+    Ends,
+    LabelRules,
+    holds,
+    label_range_of,
+    middle,
+)
 from lossprism.losses.spec import LossSpec
 
 CHOOSE = (
     "label_range=(low, high), the ends of the scale of all labels "
-    "(losses.labels.label_range_of finds them)"
+    "(losses.label_scale.label_range_of finds them)"
 )
 
 

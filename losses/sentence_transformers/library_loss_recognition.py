@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.aliases import LIBRARY, classes_of, names_of, plain
+from lossprism.losses.loss_name_matching import LIBRARY, classes_of, names_of, plain
 from lossprism.losses.spec import ParameterValue
 
 # Under this name `PrismCallback` says which loss it was, among the callbacks of trainer_state.json.

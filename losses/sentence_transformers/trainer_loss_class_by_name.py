@@ -3,12 +3,12 @@
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.combined.vector_queue import STORED_INPUTS
 from lossprism.losses.generated_classes import made_class
-from lossprism.losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
+from lossprism.losses.library_peer_record import SENTENCE_TRANSFORMERS as LIBRARY
 from lossprism.losses.modules import module_name
 from lossprism.losses.papers import citation
 from lossprism.losses.sentence_transformers.queued_loss import QueuedTrainingLoss
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
-from lossprism.losses.sentence_transformers.token_and_layer_level_loss import LevelTrainingLoss
+from lossprism.losses.sentence_transformers.token_and_layer_similarity_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 from lossprism.losses.sentence_transformers.triplet_and_prototype_losses import (
     ClassifierTrainingLoss,

@@ -7,9 +7,9 @@ from torch.linalg import vector_norm
 from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import MIN_LENGTH, centred, dot_matrix, unit, unit_and_pull
-from lossprism.losses.kernels.gram import across
+from lossprism.losses.kernels.squared_column_products import across
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import OF_PAIRS, Peer
+from lossprism.losses.library_peer_record import OF_PAIRS, Peer
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.spread.vicreg import DIMENSIONS, SIDES, floor_if_independent
 from lossprism.losses.symbols import loss_symbol

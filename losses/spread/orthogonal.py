@@ -6,9 +6,9 @@ from torch import Tensor
 from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, unit_and_pull
-from lossprism.losses.kernels.gram import between_columns
+from lossprism.losses.kernels.squared_column_products import between_columns
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import loss_symbol, pair_by_pair
 

@@ -6,9 +6,9 @@ from torch import Tensor
 from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import centred, dot_matrix
-from lossprism.losses.kernels.gram import between_columns
+from lossprism.losses.kernels.squared_column_products import between_columns
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
+from lossprism.losses.library_peer_record import METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_query, loss_symbol
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES
-from lossprism.losses.kernels import tiled_losses
-from tests.unit.losses.kernels.test_tiled_losses import CASES, agree, made
+from lossprism.losses.kernels import query_key_losses_by_tiles
+from tests.unit.losses.kernels.test_query_key_losses_by_tiles import CASES, agree, made
 
 # Other choices make another graph; other numbers do where terms grow too large to be summed as they
 # are, as those of InfoNCE in both directions at τ = 0.001.
@@ -18,8 +18,8 @@ GRAPHS = [
 # of the gradient that a loss has worked out on its way, whatever it is asked for.
 @pytest.mark.parametrize(("name", "parameters", "extra"), GRAPHS)
 def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
-    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
-    monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
+    monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
+    monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 4)
     vectors, rest = made(name, 7, extra)  # a whole tile and a ragged one
     encoder = torch.nn.Linear(5, 4, dtype=torch.float64)
 

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js"; // first: what draws makes elements
 import { addressFor, carried, KEPT } from "../../explorer/web/kit/compare_link.js";
-import { formOf, readWithLosses } from "../../explorer/web/kit/loss_form.js";
+import { formOf, readWithLosses } from "../../explorer/web/kit/loss_convention_lookup.js";
 import { numbered } from "../../explorer/web/kit/state_link.js";
 import { Store } from "../../explorer/web/kit/state_store.js";
 import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bar_layout.js";
-import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex_export.js";
+import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/formula_latex_export.js";
 import { stepsAt } from "../../explorer/web/pages/compare/state.js";
 
 /** @type {any} */

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from lossprism.explorer import cli
-from lossprism.explorer.lab.doctor import number_explanation, terminal_commands
+from lossprism.explorer.lab.doctor import possible_meanings_of_number, terminal_commands
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS
 from lossprism.losses import LOSSES
@@ -90,7 +90,7 @@ def table(tmp_path):
 def test_a_defect_is_no_finding(command, raises, message, table, monkeypatch, capsys):
     """1 is the status of something severe in the data: in somebody's CI a defect of ours must not
     be taken for it."""
-    monkeypatch.setattr(number_explanation, "explain", raises)
+    monkeypatch.setattr(possible_meanings_of_number, "explain", raises)
     monkeypatch.setattr(terminal_commands, "read_table", raises)
     words = {"explain": "5.545", "doctor": table}
     monkeypatch.setattr(sys, "argv", ["app.py", command, words[command]])
@@ -105,7 +105,7 @@ def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(number_explanation, "explain", interrupted)
+    monkeypatch.setattr(possible_meanings_of_number, "explain", interrupted)
     monkeypatch.setattr(sys, "argv", ["app.py", "explain", "5.545"])
     assert cli.main() == 128 + 2
     assert capsys.readouterr() == ("", "")

@@ -19,7 +19,7 @@ from lossprism.explorer.notebook.inputs import read_inputs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import endpoints
-from lossprism.losses import LOSSES, aliases
+from lossprism.losses import LOSSES, loss_name_matching
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss
 
@@ -136,7 +136,7 @@ def test_a_name_is_the_loss_at_every_door(monkeypatch, door, name, loss, convent
     ],
 )
 def test_an_ambiguous_name_asks_back_at_every_door(monkeypatch, door, name, choices):
-    with pytest.raises((Problem, aliases.AmbiguousLoss)) as refused:
+    with pytest.raises((Problem, loss_name_matching.AmbiguousLoss)) as refused:
         DOORS[door](monkeypatch, name)
     assert all(choice in str(refused.value) for choice in (name, *choices))
 
@@ -153,5 +153,7 @@ def test_a_class_of_several_libraries_is_the_trainers_own_where_it_trains(monkey
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door not in TRAINS])
 def test_a_class_of_several_libraries_asks_back_elsewhere(monkeypatch, door):
-    with pytest.raises((Problem, aliases.AmbiguousLoss), match="pytorch-metric-learning"):
+    with pytest.raises(
+        (Problem, loss_name_matching.AmbiguousLoss), match="pytorch-metric-learning"
+    ):
         DOORS[door](monkeypatch, "ContrastiveLoss")

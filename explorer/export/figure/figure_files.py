@@ -17,7 +17,7 @@ from lossprism.explorer.export.figure.pdf import as_pdf
 from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import one_of
 
 

@@ -27,7 +27,7 @@ from lossprism.explorer.lab.claims.claim import (
 )
 from lossprism.explorer.lab.claims.confidence_interval import Estimate, estimate_of
 from lossprism.explorer.lab.claims.measured_trainings import measured
-from lossprism.explorer.lab.training import cosent_experiment, run_comparison
+from lossprism.explorer.lab.training import cosent_experiment_plans, run_comparison
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from lossprism.explorer.lab.training.pair_sources import pairs_of
 from lossprism.explorer.lab.training.parameter_trial_plans import short_plan
@@ -36,7 +36,7 @@ from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_json_types import StepRecord
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
-from lossprism.losses.labels import label_rules
+from lossprism.losses.label_scale import label_rules
 
 SEEDS = (0, 1, 2)
 HELD_OUT_SHARE = 0.5
@@ -125,7 +125,7 @@ def printed_table(batch: ClaimBatch) -> Check:
     """Compare the mean difference of CoSENT to cross-entropy over the printed models and data
     sets, and in the measured runs, with what is called about equal."""
     comparisons = []
-    for figure, table in cosent_experiment.PRINTED_FIGURES.items():
+    for figure, table in cosent_experiment_plans.PRINTED_FIGURES.items():
         models = dict.fromkeys(model for model, _loss in table)
         gaps = [
             with_cosent - with_entropy
@@ -141,7 +141,7 @@ def printed_table(batch: ClaimBatch) -> Check:
 
 def _both_losses(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
     plan = _with_two_labels(_short(scenario, "cosent"))
-    return cosent_experiment.experiment(plan, _seeds(2, max_runs))
+    return cosent_experiment_plans.experiment(plan, _seeds(2, max_runs))
 
 
 def _with_two_labels(plan: TrainingPlan) -> TrainingPlan:
@@ -162,7 +162,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     table = run_comparison.table(runs, names)
     comparisons = []
     for one in table.differences:
-        if one.figure in cosent_experiment.PRINTED_FIGURES:
+        if one.figure in cosent_experiment_plans.PRINTED_FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
             comparisons.append(within_equal(one.figure, _multiplied(one, sign), "trained"))
     reached = (
@@ -170,7 +170,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
             rf"{SYMBOLS[figure]}_{{\text{{{LOSS_NAMES[group.loss]}}}}}",
             100 * group.figures[figure].mean,
         )
-        for figure in cosent_experiment.PRINTED_FIGURES
+        for figure in cosent_experiment_plans.PRINTED_FIGURES
         for group in table.groups
         if figure in group.figures
     )
@@ -371,7 +371,7 @@ def _trained(name: str, **rest: Any) -> Claim:
 CLAIMS = (
     _trained(
         name="S1-table",
-        source=cosent_experiment.CITATION,
+        source=cosent_experiment_plans.CITATION,
         formula=r"\lvert\rho_{\text{CoSENT}} - \rho_{\text{CE}}\rvert \approx 0",
         check=printed_table,
         losses=("cosent", "binary_cross_entropy"),

@@ -1,9 +1,9 @@
 """Other libraries' losses, as functions of the tensors of a batch.
 
 A loss names its counterpart in sentence-transformers by the code to take away with it
-(`LossSpec.equivalent`), and all others by its peers (`losses.library_peers`). This module calls
-them. A library is imported when its loss is called, and computes at its defaults, which are those
-of the convention that names it, except for the peer's settings.
+(`LossSpec.equivalent`), and all others by its peers (`losses.library_peer_record`). This module
+calls them. A library is imported when its loss is called, and computes at its defaults, which are
+those of the convention that names it, except for the peer's settings.
 """
 
 import functools
@@ -22,7 +22,7 @@ from lossprism.explorer.lab.compare import ranking_library_calls as list_calls
 from lossprism.explorer.lab.compare.library_loss_calls import Call
 from lossprism.losses import LossSpec
 from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED
-from lossprism.losses.library_peers import (
+from lossprism.losses.library_peer_record import (
     CLASSED,
     GUIDED,
     LISTED,
@@ -40,7 +40,7 @@ from lossprism.losses.library_peers import (
     Peer,
 )
 from lossprism.losses.lists.list_net import MULTIPLE_NEGATIVES
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,12 @@ from lossprism.explorer.lab.doctor.pair_dataset_checks import (
     SOME_ROWS_SHARE,
     Check,
 )
-from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
+from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
+from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
+    BY_CLASS,
+    against_rows_alone,
+)
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
-from lossprism.explorer.lab.doctor.tried_remedy import sampler_values
 from lossprism.explorer.runtime.number_format import percent
 from lossprism.explorer.sources.cells import shortened
 

@@ -18,9 +18,15 @@ from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import is_number
+from lossprism.explorer.runtime.response_field_types import is_number
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
+from lossprism.losses.loss_name_matching import (
+    LIBRARY,
+    conventions_called,
+    is_qualified,
+    last_part,
+    plain,
+)
 from lossprism.losses.score_kinds import SCORE_KINDS
 
 # The counts, each with its least value.

@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, Known, po
 from lossprism.explorer.lab.doctor.logs.values_in_sentences import with_ascii_signs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import plain
+from lossprism.losses.loss_name_matching import plain
 
 SAME_NAME = 0.94  # likeness of two names of which one has a typing error
 MIN_NAME_LETTERS = 5  # of a loss whose name does not end in "Loss": NDCG and CLIP are others, too

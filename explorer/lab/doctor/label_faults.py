@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, 
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.losses import LossSpec
-from lossprism.losses.labels import COSINES
+from lossprism.losses.label_scale import COSINES
 from lossprism.losses.sentence_transformers.candidate_lists import compares_each_list_alone
 
 # What a loss reads of labels beside whether they reach the threshold.

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lossprism.losses.aliases import SHARED_CLASSES, plain
+from lossprism.losses.loss_name_matching import SHARED_CLASSES, plain
 
 MAX_CLASSES = 1000  # of a classifier
 INFERENCE_CLASSES = 3  # entailment, neutral, contradiction

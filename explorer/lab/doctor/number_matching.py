@@ -130,9 +130,9 @@ class Costs:
 
     A cost of 0.5 says that two such assumptions are as unlikely as one unknown count; only the
     order of sums matters. The values are judgements, set by hand so that the accepted answer of
-    each question in `tests/unit/lab/doctor/test_number_explanation.py` is among the first three
-    findings. `roundness` (of a count), `Axis.cost` (a kind of batch) and `usage_cost` (how common a
-    loss is) are set the same way, in the same unit.
+    each question in `tests/unit/lab/doctor/test_possible_meanings_of_number.py` is among the first
+    three findings. `roundness` (of a count), `Axis.cost` (a kind of batch) and `usage_cost` (how
+    common a loss is) are set the same way, in the same unit.
     """
 
     unknown_count: float = 1.0

@@ -36,13 +36,13 @@ from lossprism.explorer.lab.doctor.reference_values import (
     configured_losses,
     reference_value,
 )
-from lossprism.explorer.lab.doctor.remedies import (
+from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
+from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
     NO_DUPLICATES,
     against_batches_without_positive,
     against_shared_texts,
     mean_labels,
 )
-from lossprism.explorer.lab.doctor.tried_remedy import sampler_values
 from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent

@@ -53,7 +53,6 @@ from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PIPED, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reader import check_size, is_run, read_run
-from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pasted_input import (
@@ -62,6 +61,7 @@ from lossprism.explorer.lab.doctor.pasted_input import (
     read_pasted,
     read_typed,
 )
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain_values
 from lossprism.explorer.lab.doctor.similarity_gap_findings import Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

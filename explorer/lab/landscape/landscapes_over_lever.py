@@ -15,7 +15,7 @@ from lossprism.explorer.lab.landscape.loss_over_two_scores import Boundary
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Floats
+from lossprism.explorer.runtime.response_field_types import Floats
 from lossprism.losses.spec import Parameter
 
 COSINE_RANGE = (-1.0, 1.0)  # of a cosine

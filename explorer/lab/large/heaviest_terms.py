@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.large.separable_terms import SeparableTerms
+from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import SeparableTerms
 
 MAX_TERMS = 100
 

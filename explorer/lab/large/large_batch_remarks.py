@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.collapse_crossing import Compared, Crossing, crossing_along
-from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.core.encoder_approximation_error import (
+from lossprism.explorer.core.cosine_error_of_approximate_encoders import (
     MAX_SENTENCES,
     CosineError,
     largest_error,
 )
+from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.core.label_disagreement import Disagreement, disagreement
 from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.core.ranks_and_term_weights import ACTIVE_SHARE

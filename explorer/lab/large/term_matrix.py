@@ -7,7 +7,10 @@ import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
-from lossprism.explorer.lab.large.separable_terms import SeparableTerms, split_blocks
+from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import (
+    SeparableTerms,
+    split_blocks,
+)
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
 

@@ -1,4 +1,4 @@
-"""Matrices that do not split, streamed over the device by tiles and strips (`tile_strips`).
+"""Matrices that do not split, streamed over the device by tiles and strips.
 
 `Survey` is the one pass over the whole matrix, and `tile_blocks` looks at a window.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
-from lossprism.explorer.lab.large.tile_strips import (
+from lossprism.explorer.lab.large.sums_over_tile_strips import (
     Norms,
     Strip,
     Tiles,

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.map.projections import (
     is_installed,
     principal_components,
 )
-from lossprism.explorer.lab.training.probe_batch_and_collapse import explored
+from lossprism.explorer.lab.training.probe_batch_exploration import explored
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_json_types import EvaluationRecord
 from lossprism.explorer.lab.unit_vectors import directions

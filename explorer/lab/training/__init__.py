@@ -5,7 +5,7 @@ Its interface (the page, the command line and the API use nothing else):
     from lossprism.explorer.lab.training.plan import TrainingPlan, TrainingData  # the plan of a run
     from lossprism.explorer.lab.training.run_control import Runs, estimate  # running it
     from lossprism.explorer.lab.training import run_comparison, run_downloads
-    from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
+    from lossprism.explorer.lab.training.probe_batch_exploration import probe_exploration
     from lossprism.explorer.lab.training import new_file_evaluation  # on a user's file
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
@@ -33,8 +33,8 @@ Records, by their `kind`:
     evaluation  figures of the live pairs, a sample of the held-out pairs that is the same in every
                 run on them: accuracy, auc and accuracy_threshold where the labels are 0/1;
                 accuracy_at_1 and mrr_at_10 where all pairs are positives of one label; lists, of
-                pairs with the same first sentence, see `ranking_metrics`; alignment, uniformity,
-                effective_rank and mean_cosine of a bi-encoder
+                pairs with the same first sentence, see `held_out_list_metrics`; alignment,
+                uniformity, effective_rank and mean_cosine of a bi-encoder
     held_out    the same figures of all held-out pairs, `when` is "before" or "after"
     alarm       all cosines lie within `high` − `low`; loss and collapse value are those of the
                 probe batch

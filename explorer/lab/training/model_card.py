@@ -10,7 +10,7 @@ from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.export.figure.svg_elements import line
 from lossprism.explorer.export.figure.text_layout import clean
 from lossprism.explorer.export.palette import LIGHT
-from lossprism.explorer.lab.training import ranking_metrics
+from lossprism.explorer.lab.training import held_out_list_metrics
 from lossprism.explorer.lab.training.metric_uncertainty import ALL_FIGURES, LEADING
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_comparison import held_out_pairs
@@ -107,7 +107,7 @@ def section(
             f"Held-out {title}",
             f"{fixed(before.of_lists(name), DECIMALS)} → {fixed(after.of_lists(name), DECIMALS)}",
         )
-        for name, title in ranking_metrics.TITLES.items()
+        for name, title in held_out_list_metrics.TITLES.items()
         if after.of_lists(name) is not None
     ]
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
@@ -123,7 +123,7 @@ def section(
         measured = f"{measured}\n{on_repeats(pairs.held_out, summary.repeated)}\n"
     if lists := after.lists:
         ends = (display_number(at) for at in (summary.threshold, lists.floor))
-        measured = f"{measured}\n{ranking_metrics.described(lists, *ends)}\n"
+        measured = f"{measured}\n{held_out_list_metrics.described(lists, *ends)}\n"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
 

@@ -22,8 +22,8 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.trainer_rows import Pair, sentences_of
 from lossprism.explorer.runtime import device, jobs
+from lossprism.explorer.runtime.atomic_write import atomic_write
 from lossprism.explorer.runtime.cache_folder import digest
-from lossprism.explorer.runtime.concurrent_files import atomic_write
 from lossprism.explorer.runtime.limits import TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem

@@ -17,7 +17,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.runtime import validation
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders.bundled_encoder import (
     EMBEDDED,
@@ -25,7 +25,7 @@ from lossprism.explorer.sources.encoders.bundled_encoder import (
     is_embedded,
 )
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.aliases import LIBRARY
+from lossprism.losses.loss_name_matching import LIBRARY
 from lossprism.losses.spec import ParameterValue
 
 SCRATCH = "scratch"

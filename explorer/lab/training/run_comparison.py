@@ -12,12 +12,12 @@ from lossprism.explorer.core.remarks import Remark, Value
 from lossprism.explorer.lab.training import data, quota
 from lossprism.explorer.lab.training import new_file_evaluation as measuring
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
-from lossprism.explorer.lab.training.loss_refusal_reasons import refusal
-from lossprism.explorer.lab.training.loss_setting_effect import (
+from lossprism.explorer.lab.training.lead_explained_by_loss_setting import (
     TriedSetting,
     on_settings,
     tried_setting,
 )
+from lossprism.explorer.lab.training.loss_refusal_reasons import refusal
 from lossprism.explorer.lab.training.metric_uncertainty import (
     ALL_FIGURES,
     LEADING,
@@ -40,7 +40,7 @@ from lossprism.explorer.lab.training.run_json_types import Summary
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
-from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
+from lossprism.explorer.runtime.response_field_types import Json, Setting, as_answer
 
 # Digits after the point of a figure, and of a difference.
 MIN_DECIMALS, MAX_DECIMALS = 3, 6

@@ -18,10 +18,10 @@ from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import python_name
 from lossprism.explorer.lab.training import starting_model
 from lossprism.explorer.lab.training.data import Pair, material_of, rules_of
+from lossprism.explorer.lab.training.held_out_list_metrics import TITLES, list_figures
 from lossprism.explorer.lab.training.held_out_metrics import GEOMETRY, MAX_PLACES, HeldOut
 from lossprism.explorer.lab.training.metric_uncertainty import ALL_FIGURES
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.ranking_metrics import TITLES, list_figures
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import (
@@ -34,13 +34,13 @@ from lossprism.explorer.lab.training.run_json_types import (
 from lossprism.explorer.lab.training.run_progress_and_recorded_plan import NO_PLACES
 from lossprism.explorer.lab.training.teacher_scores import teacher_scores_pairs
 from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, columns_for, form_of
-from lossprism.explorer.runtime.concurrent_files import atomic_write
+from lossprism.explorer.runtime.atomic_write import atomic_write
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
-from lossprism.losses.labels import LabelRules
+from lossprism.losses.label_scale import LabelRules
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
 _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)

@@ -48,7 +48,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     StepRecord,
     Summary,
 )
-from lossprism.explorer.runtime.concurrent_files import atomic_write
+from lossprism.explorer.runtime.atomic_write import atomic_write
 from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain

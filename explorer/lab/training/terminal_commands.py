@@ -157,7 +157,7 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     from lossprism.explorer.core.loss_lookup import as_registered, registered_loss
     from lossprism.explorer.core.own_loss import add_own_loss
     from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-    from lossprism.losses.aliases import LIBRARY
+    from lossprism.losses.loss_name_matching import LIBRARY
 
     options = vars(chosen)
     if own_loss := options.get("own_loss"):
@@ -397,17 +397,17 @@ def _print_figures(run: RunFolder, status: FollowedRun) -> None:
 
 
 def _print_lists(summary: Summary) -> None:
-    from lossprism.explorer.lab.training import ranking_metrics
+    from lossprism.explorer.lab.training import held_out_list_metrics
 
     figures = summary.after.lists
     if figures is None:
         return
-    for name, title in ranking_metrics.TITLES.items():
+    for name, title in held_out_list_metrics.TITLES.items():
         if (after := summary.after.of_lists(name)) is not None:
             before = summary.before.of_lists(name)
             print(f"held-out {title}: {_figure(before)} → {_figure(after)}")
     ends = (display_number(at) for at in (summary.threshold, figures.floor))
-    print(ranking_metrics.described(figures, *ends))
+    print(held_out_list_metrics.described(figures, *ends))
 
 
 def _title(figure: str) -> str:

@@ -18,6 +18,7 @@ from transformers import Trainer, TrainerCallback
 
 from lossprism.explorer.core.remarks import MAX_COLLAPSED_SPREAD
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_random_state
+from lossprism.explorer.lab.training.own_loss_training_failures import OwnNotFinite
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import (
     AlarmRecord,
@@ -27,7 +28,6 @@ from lossprism.explorer.lab.training.run_json_types import (
     RunRecord,
     StepRecord,
 )
-from lossprism.explorer.lab.training.training_failures import OwnNotFinite
 from lossprism.explorer.locale import Word, word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.saved_arrays import save_array

@@ -17,6 +17,7 @@ from transformers.utils import logging
 from lossprism.explorer.core.own_loss import add_own_loss
 from lossprism.explorer.lab.training import model_card, quota, starting_model, teacher_scores
 from lossprism.explorer.lab.training.data import Pair, material_of, rules_of
+from lossprism.explorer.lab.training.held_out_list_metrics import list_figures
 from lossprism.explorer.lab.training.held_out_metrics import (
     HeldOut,
     bands_of,
@@ -25,9 +26,13 @@ from lossprism.explorer.lab.training.held_out_metrics import (
 )
 from lossprism.explorer.lab.training.loss_refusal_reasons import no_epoch
 from lossprism.explorer.lab.training.metric_uncertainty import repeats
+from lossprism.explorer.lab.training.own_loss_training_failures import (
+    is_out_of_memory,
+    largest_fitting,
+    watched,
+)
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.probe_batch_and_collapse import explored
-from lossprism.explorer.lab.training.ranking_metrics import list_figures
+from lossprism.explorer.lab.training.probe_batch_exploration import explored
 from lossprism.explorer.lab.training.run_folder import (
     PROBE_GUIDE,
     PROBE_TEACHER,
@@ -48,21 +53,16 @@ from lossprism.explorer.lab.training.run_json_types import (
 from lossprism.explorer.lab.training.run_remarks import gained
 from lossprism.explorer.lab.training.trainer_callback import Recorder, load_own_weights
 from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, columns_for
-from lossprism.explorer.lab.training.training_failures import (
-    is_out_of_memory,
-    largest_fitting,
-    watched,
-)
 from lossprism.explorer.lab.training.training_run_parts import RunParts, batch_loss
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import device
-from lossprism.explorer.runtime.concurrent_files import atomic_write
+from lossprism.explorer.runtime.atomic_write import atomic_write
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.saved_arrays import save_array
 from lossprism.explorer.sources.pairs import distinct
 from lossprism.losses.input_checks import NotFinite
-from lossprism.losses.labels import LabelRules
+from lossprism.losses.label_scale import LabelRules
 from lossprism.losses.sentence_transformers import (
     TrainingLoss,
     in_order,

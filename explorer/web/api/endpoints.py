@@ -20,8 +20,8 @@ from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
 from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG
 from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
-from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_json_types import Followed
@@ -36,7 +36,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.api.dataset_diagnosis import doctor_data
 from lossprism.explorer.web.api.loss_descriptions import (
     CalledLoss,
     ListedLoss,
@@ -44,7 +44,7 @@ from lossprism.explorer.web.api.loss_descriptions import (
     described,
     summaries,
 )
-from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.api.pasted_text_diagnosis import doctor_pasted
 from lossprism.explorer.web.api.request_parsing import (
     check_lengths,
     for_visitor,
@@ -73,7 +73,7 @@ from lossprism.explorer.web.api.response_schemas import (
     in_json,
     traced_of,
 )
-from lossprism.explorer.web.api.run_check import doctor_run
+from lossprism.explorer.web.api.run_diagnosis import doctor_run
 from lossprism.explorer.web.pages.figure_of_scenario_or_page import (
     PageFigure,
     html_of,

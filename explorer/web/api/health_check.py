@@ -12,7 +12,7 @@ from lossprism.explorer.runtime.cache_folder import cache_folder
 from lossprism.explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.memory_use import free_memory
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.version import VERSION
 
 

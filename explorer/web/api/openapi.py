@@ -7,7 +7,7 @@ refusals.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.web.api.endpoint_descriptions import (
     INTRODUCTION,
     arguments,

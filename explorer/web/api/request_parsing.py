@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import finite
 from lossprism.explorer.runtime.validation import label_range as read_label_range
-from lossprism.explorer.runtime.visitor_keys import is_key
+from lossprism.explorer.runtime.visitor_key_signing import is_key
 from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of

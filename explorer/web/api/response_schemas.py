@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.ranks_and_term_weights import Term, order_of
 from lossprism.explorer.core.trace import Step
 from lossprism.explorer.export.exploration_arrays import sent_parameters
-from lossprism.explorer.export.matrix_layout import Layout
+from lossprism.explorer.export.matrix_rows_and_columns import Layout
 from lossprism.explorer.lab.compare.comparison_results import (
     Between,
     DisputedPair,
@@ -21,7 +21,7 @@ from lossprism.explorer.lab.compare.comparison_results import (
 from lossprism.explorer.lab.compare.loss_comparison import Comparison
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.number_format import Real, json_number, json_numbers
-from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
+from lossprism.explorer.runtime.response_field_types import Setting, Whole, as_answer
 
 Arguments = ParamSpec("Arguments")
 

@@ -1,11 +1,11 @@
 // What a cell of a step says: both its sides in words, the formula with its numbers, what it weighs.
 import { floats } from "./base64_arrays.js";
+import { batchText } from "./batch_text_with_picture.js";
 import { h, walkableLine } from "./dom.js";
 import { falseNegative } from "./false_negative.js";
 import { tex } from "./formula.js";
 import { bare, percent, show, texNumber } from "./number_format.js";
 import { pageData } from "./page_data.js";
-import { batchText } from "./text_with_picture.js";
 import { language, say } from "./words.js";
 
 /** @typedef {import("../wire").Axis} Axis */

@@ -1,5 +1,5 @@
 // What a loss is called everywhere on the page: a letter in a colour of its own, then its name.
-import { formOf } from "./loss_form.js";
+import { formOf } from "./loss_convention_lookup.js";
 import { show } from "./number_format.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";

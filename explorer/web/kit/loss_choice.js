@@ -1,6 +1,6 @@
 // The choice of a loss: from a list in groups; and all fields of one loss, with its convention and its parameters.
 import { Select } from "./components.js";
-import { formOf } from "./loss_form.js";
+import { formOf } from "./loss_convention_lookup.js";
 import { LossFinder } from "./loss_name_search.js";
 import { pageData } from "./page_data.js";
 import { Parameters } from "./parameter_fields.js";

@@ -2,13 +2,13 @@
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
 
+import { batchText } from "./batch_text_with_picture.js";
 import { rangeOf } from "./cell_canvas.js";
 import { ScaleCaption } from "./colour_legend.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { cellFrame } from "./heatmap_frame.js";
 import { percent, show } from "./number_format.js";
-import { batchText } from "./text_with_picture.js";
 import { language, say } from "./words.js";
 
 /** @typedef {import("./heatmap_frame.js").Cell} Cell */

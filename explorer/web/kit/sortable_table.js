@@ -1,12 +1,12 @@
 // A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
 // keys. It knows nothing of what it lists.
 
+import { batchText } from "./batch_text_with_picture.js";
 import { h, setText, walkable, worded } from "./dom.js";
 import { hosted } from "./preact_view.js";
-import { batchText } from "./text_with_picture.js";
 import { say } from "./words.js";
 
-/** @typedef {string | import("./text_with_picture.js").BatchText} Line of a cell */
+/** @typedef {string | import("./batch_text_with_picture.js").BatchText} Line of a cell */
 
 /**
  * `cell` makes the text of a row, or its lines, and `by` what it is sorted by; a `spare` column is

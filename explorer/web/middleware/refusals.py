@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.web.middleware.asgi_messages import Send
 
 JSON, PLAIN_TEXT = "application/json", "text/plain; charset=utf-8"

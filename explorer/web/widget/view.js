@@ -1,7 +1,7 @@
 // The matrix of a loss in the cell of a notebook: the view of the pages, in the frame of a widget. Its state is that
 // of the widget in Python.
 
-import { pictureView } from "../kit/derivation_step_view.js";
+import { pictureView } from "../kit/derivation_step_matrix.js";
 import { find, h } from "../kit/dom.js";
 import { show } from "../kit/number_format.js";
 import { pageData } from "../kit/page_data.js";
@@ -9,7 +9,7 @@ import { onTheme, watchTheme } from "../kit/theme.js";
 import { say, use } from "../kit/words.js";
 
 /** @typedef {import("./frame.js").Model} Model */
-/** @typedef {import("../kit/derivation_step_view.js").Emitted} Emitted */
+/** @typedef {import("../kit/derivation_step_matrix.js").Emitted} Emitted */
 
 const TALLEST = 560; // pixels of the cells: the frame is as tall as what is in it, so its height cannot be asked
 const LIGHT_INK = 384; // sum of red, green and blue: letters above are for a dark page

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.lab.training.held_out_list_metrics import list_figures
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.ranking_metrics import list_figures
 from lossprism.explorer.lab.training.run_json_types import Measured
-from lossprism.losses.labels import LabelRules
+from lossprism.losses.label_scale import LabelRules
 from tests.browser.finetune.steering import (
     PAGE,
     TINY,
@@ -25,7 +25,7 @@ from tests.browser.finetune.steering import (
 )
 from tests.sentences import wording
 from tests.unit.lab.training.conftest import SUMMARY
-from tests.unit.lab.training.test_ranking_metrics import drawn, rows
+from tests.unit.lab.training.test_held_out_list_metrics import drawn, rows
 
 pytestmark = pytest.mark.browser
 

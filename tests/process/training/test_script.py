@@ -27,8 +27,8 @@ from tests.browser.serving import free_port
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import corpus as whole_lists
 from tests.unit.lab.training.taught import triplets
+from tests.unit.lab.training.test_held_out_list_metrics import drawn, rows
 from tests.unit.lab.training.test_positives import PLAN, positives
-from tests.unit.lab.training.test_ranking_metrics import drawn, rows
 
 PACKAGE = Path(losses.__file__).parent
 GIVEN = "sentence-transformers 6.2 TripletLoss"

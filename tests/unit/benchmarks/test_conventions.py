@@ -8,7 +8,7 @@ from benchmarks.conventions import comparisons, random_batch
 from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer
 from lossprism.explorer.lab.compare.parity_batches import ODD_LABELS
 from lossprism.losses import LOSSES
-from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS
+from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS
 
 INSTALLED = ("torch", SENTENCE_TRANSFORMERS, METRIC_LEARNING)
 

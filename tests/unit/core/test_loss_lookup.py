@@ -18,7 +18,7 @@ from lossprism.explorer.locale import LANGUAGES, say, title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.api.endpoints import compute_loss, list_losses
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import plain
+from lossprism.losses.loss_name_matching import plain
 from tests.sentences import pattern_of, raises_problem
 
 

@@ -24,7 +24,7 @@ from lossprism.explorer.sources.pairs_from_tables import from_rows
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.pages.explore import requests as exploring
 from lossprism.explorer.web.pages.large import requests as large
-from lossprism.explorer.web.pages.large import uploaded_file
+from lossprism.explorer.web.pages.large import uploaded_file_description
 from lossprism.losses import LOSSES
 from tests.added_encoder import MadeEncoder
 from tests.sentences import raises_problem
@@ -150,7 +150,7 @@ def test_large_looks_its_encoder_up_once(looked_up, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     text = "".join(f"{a},{b},{c}\n" for a, b, c in (("sentence1", "sentence2", "score"), *ROWS))
     content = base64.b64encode(text.encode()).decode()
-    file = uploaded_file.hand_in({"name": "rows.csv", "content": content}).file
+    file = uploaded_file_description.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAMES[0]}
     job = large.start_opening(large.read_query({"source": source}))
     assert job.wait(PATIENCE)

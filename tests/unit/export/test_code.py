@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs_from_tables import read_file
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
-from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from tests.sentences import raises_problem
 from tests.tiny import sentence, static_model
 from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen

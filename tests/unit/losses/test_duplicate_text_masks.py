@@ -9,7 +9,7 @@ import torch
 from lossprism import losses
 from lossprism.losses import LOSSES
 from lossprism.losses.duplicate_text_masks import same_text, same_text_count
-from lossprism.losses.kernels import tiled_losses
+from lossprism.losses.kernels import query_key_losses_by_tiles
 from tests.unit.losses.made import case
 
 # name, parameters, whether there are further negatives
@@ -65,8 +65,8 @@ def value_and_gradient(function, vectors, **rest):
 @pytest.fixture(params=["one tile", "ragged tiles"])
 def tiles(request, monkeypatch):
     if request.param == "ragged tiles":
-        monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
-        monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
+        monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
+        monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 4)
 
 
 def test_the_losses_that_compare_keys_of_the_batch_read_texts():

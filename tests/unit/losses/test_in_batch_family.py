@@ -21,7 +21,7 @@ from lossprism.losses import (
     soft_info_nce,
 )
 from lossprism.losses.geometry import unit
-from lossprism.losses.kernels import tiled_losses
+from lossprism.losses.kernels import query_key_losses_by_tiles
 from tests.unit.losses.made import saved_bytes
 
 MADE = torch.Generator().manual_seed(3)
@@ -162,8 +162,8 @@ GUIDES = {
 
 @pytest.mark.parametrize("kind", ["absolute", "relative"])
 def test_the_guide_masks_alike_by_tiles_and_as_defined(kind, monkeypatch):
-    monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 3)
-    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
+    monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 3)
+    monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
     for margin in (-0.4, 0.0, 0.3):
         settings = {"temperature": 0.1, "margin": margin, "margin_kind": kind, **GUIDES}
         for left in ({}, {"contrast_anchors": False}, {"contrast_positives": False}):

@@ -13,7 +13,7 @@ from lossprism.losses.contrastive.info_nce import info_nce_of_swift
 from lossprism.losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
 from lossprism.losses.contrastive.info_nce_options import DIRECTIONS
 from lossprism.losses.geometry import unit
-from lossprism.losses.kernels import tiled_losses
+from lossprism.losses.kernels import query_key_losses_by_tiles
 from tests.unit.losses.made import saved_bytes
 
 DEFINITION = LOSSES["info_nce"].definition
@@ -78,8 +78,9 @@ def agree(settings, temperature=0.2):
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form))
 def test_tiles_and_definition_agree(form, monkeypatch):
-    monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 3)  # spans of three rows, the last shorter
-    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
+    # Spans of three rows, the last shorter.
+    monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 3)
+    monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
     for number, ways in enumerate(SOME):
         partition = ("joint", "per_direction")[number % 2]
         agree({**form, "directions": ways, "partition": partition})

@@ -7,7 +7,7 @@ import torch
 
 from lossprism import losses
 from lossprism.losses import LOSSES
-from lossprism.losses.kernels.listwise_losses import STEEP
+from lossprism.losses.kernels.softmax_list_losses import STEEP
 from tests.unit.losses.made import case
 
 ON_LISTS = ["list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse"]

@@ -13,7 +13,7 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.fair_queue import FairQueue, heavy_work_turn
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from tests.sentences import raises_problem
 
 LONG_S = 60

@@ -15,7 +15,7 @@ from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, result_within, step
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do

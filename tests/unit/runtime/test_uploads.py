@@ -11,7 +11,7 @@ from lossprism.explorer.runtime.cache_folder import cache_folder, prune
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from tests.sentences import raises_problem
 
 TOKEN = "0123456789abcdef"

@@ -21,7 +21,7 @@ from lossprism.explorer.sources.encoders import check_consent, encode, is_here, 
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.large import requests as large
-from lossprism.explorer.web.pages.large import uploaded_file
+from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
@@ -96,7 +96,7 @@ def test_large_knows_it(letters):
         f"{a},{b},{label}\n" for a, b, label in (("sentence1", "sentence2", "score"), *ROWS)
     )
     content = base64.b64encode(text.encode()).decode()
-    file = uploaded_file.hand_in({"name": "rows.csv", "content": content}).file
+    file = uploaded_file_description.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAME}
     query = large.read_query({"source": source})
     job = large.start_opening(query)

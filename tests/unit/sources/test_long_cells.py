@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.texts_with_classes_reader import read_classes
 from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.pairs_from_tables import read_table
 from lossprism.explorer.web.api import endpoints
 from tests.sentences import raises_problem

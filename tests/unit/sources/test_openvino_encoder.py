@@ -8,7 +8,10 @@ import itertools
 import numpy as np
 import pytest
 
-from lossprism.explorer.core.encoder_approximation_error import MAX_SENTENCES, largest_error
+from lossprism.explorer.core.cosine_error_of_approximate_encoders import (
+    MAX_SENTENCES,
+    largest_error,
+)
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Data, Scenario
@@ -32,7 +35,7 @@ from tests.sentences import raises_problem
 NAME, NAME_INT8 = OPENVINO + EMBEDDED, OPENVINO_INT8 + EMBEDDED
 WORDS = ("small", "old", "third"), ("fox", "tax form", "river"), ("sleeps", "is late", "grew")
 TEXTS = [f"the {' '.join(words)}" for words in itertools.product(*WORDS)]
-MODULE = "lossprism.explorer.core.encoder_approximation_error"
+MODULE = "lossprism.explorer.core.cosine_error_of_approximate_encoders"
 PACKAGES = ("openvino", "nncf")
 LENGTHS = (0, 1, 2, 5, 40, 41, 120, 254, 255, 256, 900)  # words; the model reads 256 tokens
 

@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.limits import MIB, UNPACKED_BYTES
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.array_files import MAX_ARRAYS
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.uploaded_vectors import (

@@ -20,7 +20,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api import dataset_check, endpoint_descriptions, run_check
+from lossprism.explorer.web.api import dataset_diagnosis, endpoint_descriptions, run_diagnosis
 from lossprism.explorer.web.api import endpoints as api
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.combined_loss_names import RECIPES
@@ -327,7 +327,7 @@ def test_each_tool_of_doctor_answers_and_refuses(address):
 
 @pytest.mark.encoder
 def test_the_examples_in_the_documentation_are_true():
-    done = [doctest.testmod(module) for module in (api, dataset_check, run_check)]
+    done = [doctest.testmod(module) for module in (api, dataset_diagnosis, run_diagnosis)]
     assert sum(one.attempted for one in done) >= 14
     assert not any(one.failed for one in done)
 

@@ -21,13 +21,13 @@ from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import page_requests
-from lossprism.explorer.web.api import dataset_check, endpoints, pasted_input_check
+from lossprism.explorer.web.api import dataset_diagnosis, endpoints, pasted_text_diagnosis
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_page
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import uploaded_file as training_file
 from lossprism.explorer.web.pages.large import requests as large_page
-from lossprism.explorer.web.pages.large import uploaded_file
+from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.unit.web.test_api_rules import AT_ONCE
 
 ROWS = [
@@ -139,11 +139,11 @@ DOORS = {
     )["reading"],
     "figure": lambda t, c, m: endpoints.figure(**COLLAPSED, table=LINES)["reading"],
     "start_training": lambda t, c, m: endpoints.start_training("info_nce", table=LINES)["reading"],
-    "doctor_data": lambda t, c, m: dataset_check.doctor_data(table=LINES, batch=4)["reading"],
-    "doctor_data of the hub": lambda t, c, m: dataset_check.doctor_data(hub="some/set", batch=4)[
-        "reading"
-    ],
-    "doctor_pasted": lambda t, c, m: pasted_input_check.doctor_pasted(LINES)["data"]["reading"],
+    "doctor_data": lambda t, c, m: dataset_diagnosis.doctor_data(table=LINES, batch=4)["reading"],
+    "doctor_data of the hub": lambda t, c, m: dataset_diagnosis.doctor_data(
+        hub="some/set", batch=4
+    )["reading"],
+    "doctor_pasted": lambda t, c, m: pasted_text_diagnosis.doctor_pasted(LINES)["data"]["reading"],
     "show": lambda t, c, m: notebook.show(table=LINES, loss="info_nce").reading,
     "Explore": lambda t, c, m: notes(handed_in(explore_page.read_file)),
     "Doctor": lambda t, c, m: notes(
@@ -151,7 +151,7 @@ DOORS = {
             doctor_page._examine(
                 {
                     "source": {"kind": "file", "name": "rows.jsonl"}
-                    | handed_in(uploaded_file.hand_in),
+                    | handed_in(uploaded_file_description.hand_in),
                     "batch": 4,
                 }
             )
@@ -159,7 +159,10 @@ DOORS = {
     ),
     "Large batch": lambda t, c, m: notes(
         large_page._describe_file(
-            {"source": {"kind": "file", "name": "rows.jsonl"} | handed_in(uploaded_file.hand_in)}
+            {
+                "source": {"kind": "file", "name": "rows.jsonl"}
+                | handed_in(uploaded_file_description.hand_in)
+            }
         )
     ),
     "Fine-tune": lambda t, c, m: notes(handed_in(training_file.hand_in)),
@@ -238,7 +241,7 @@ def test_the_columns_of_texts_with_classes_are_named(tmp_path, capsys):
     chosen = ("--column", "text=text", "--column", "class=category")
     printed = of_doctor(capsys, file_of(tmp_path, CLASSES, "x.csv"), *chosen, "--batch", "4")
     columns = {"text": "text", "class": "category"}
-    answered = dataset_check.doctor_data(table=CLASSES, columns=columns, batch=4)["reading"]
+    answered = dataset_diagnosis.doctor_data(table=CLASSES, columns=columns, batch=4)["reading"]
     assert [sentence for sentence in text if sentence not in printed] == []
     assert answered == text
 

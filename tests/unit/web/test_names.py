@@ -20,14 +20,14 @@ from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore.loss_facts import described
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import (
+from lossprism.losses.library_peer_record import METRIC_LEARNING
+from lossprism.losses.loss_name_matching import (
     LIBRARY,
     SHARED_CLASSES,
     AmbiguousLoss,
     conventions_called,
     names_of,
 )
-from lossprism.losses.library_peers import METRIC_LEARNING
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss
 from tests.tiny import static_model

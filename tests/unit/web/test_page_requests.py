@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.current_visitor import as_visitor, own_key
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web import page_requests, site
 from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware

@@ -27,7 +27,7 @@ from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import endpoints, gradio_private
 from lossprism.explorer.web.middleware.visitor_key import HEADER

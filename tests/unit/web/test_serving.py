@@ -13,7 +13,7 @@ import pytest
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
 from lossprism.explorer.web.page_requests import JOBS, sent, served
 

@@ -16,7 +16,7 @@ from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.api import endpoints
 from lossprism.explorer.web.api.request_parsing import scenario_of
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import AmbiguousLoss
+from lossprism.losses.loss_name_matching import AmbiguousLoss
 
 PAIRS = "\n".join(
     json.dumps({"sentence1": a, "sentence2": b, "score": c, "teacher": d})

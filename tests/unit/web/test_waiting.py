@@ -17,7 +17,7 @@ import pytest
 
 from lossprism.explorer.runtime import fair_queue
 from lossprism.explorer.runtime.hosted_budgets import budget
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from lossprism.explorer.web.page_requests import INTERACTIVE_THREADS, OTHER_THREADS
 from lossprism.version import VERSION

@@ -39,11 +39,11 @@ from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
-from lossprism.explorer.runtime.response_types import Floats
+from lossprism.explorer.runtime.response_field_types import Floats
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.api import endpoints, loss_descriptions, response_schemas
-from lossprism.explorer.web.api.pasted_input_check import DoctoredPaste
+from lossprism.explorer.web.api.pasted_text_diagnosis import DoctoredPaste
 from lossprism.explorer.web.page_requests import Nothing, Refused, Working
 from lossprism.explorer.web.pages.compare import requests as comparing
 from lossprism.explorer.web.pages.compare.experiment_response_types import (
@@ -67,7 +67,11 @@ from lossprism.explorer.web.pages.finetune import state_entries as finetune_stat
 from lossprism.explorer.web.pages.finetune import uploaded_file as training_file
 from lossprism.explorer.web.pages.large import remark_and_download_requests as large_taking
 from lossprism.explorer.web.pages.large import requests as large_requests
-from lossprism.explorer.web.pages.large.uploaded_file import HandedIn, LargeFile, LargeFileUndecided
+from lossprism.explorer.web.pages.large.uploaded_file_description import (
+    HandedIn,
+    LargeFile,
+    LargeFileUndecided,
+)
 from lossprism.explorer.web.site import FACTS, page_data
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch

@@ -30,7 +30,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
 )
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import is_number
+from lossprism.explorer.runtime.response_field_types import is_number
 from lossprism.explorer.sources.cells import (
     NOTHING,
     Cells,

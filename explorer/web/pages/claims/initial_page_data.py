@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.claims.training_claims import TRAININGS
-from lossprism.explorer.runtime.response_types import as_answer
+from lossprism.explorer.runtime.response_field_types import as_answer
 from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.claims import requests
 from lossprism.explorer.web.pages.claims.state_entries import claims_table

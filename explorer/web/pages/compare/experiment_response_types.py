@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.compare.floating_point_precision import Form
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Bytes, Floats
+from lossprism.explorer.runtime.response_field_types import Bytes, Floats
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import { useState } from "../../kit/vendor/preact/hooks.js";
 import { has, language, parameterName, say } from "../../kit/words.js";
 import { Listing } from "./definition_listing.js";
 import { Downloads } from "./downloads.js";
-import { latexOf, PAPER_INKS, plain } from "./latex_export.js";
+import { latexOf, PAPER_INKS, plain } from "./formula_latex_export.js";
 import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";
 

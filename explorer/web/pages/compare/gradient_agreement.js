@@ -1,11 +1,11 @@
 // How far the gradients of any two losses agree, and the pair on which the chosen two disagree most. Kendall's τ
 // stands below the diagonal, the cosine of the gradients by the sentence vectors above it.
 
+import { batchText } from "../../kit/batch_text_with_picture.js";
 import { Chip, colourOf, letterOf } from "../../kit/compared_loss_labels.js";
 import { read, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { panelOf, s } from "../../kit/svg_drawing.js";
-import { batchText } from "../../kit/text_with_picture.js";
 import { say } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
 import { LossPairChoice } from "./loss_pair_choice.js";

@@ -1,12 +1,12 @@
 // The gradient of every pair under each loss, as strips of bars on one scale.
 import { floats } from "../../kit/base64_arrays.js";
+import { quotedPair } from "../../kit/batch_text_with_picture.js";
 import { colourOf, letterOf, nameOf } from "../../kit/compared_loss_labels.js";
 import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { panelOf } from "../../kit/svg_drawing.js";
-import { quotedPair } from "../../kit/text_with_picture.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { barsPath, equalised, largestOf, orderOf } from "./bar_layout.js";

@@ -1,7 +1,7 @@
 // The chosen step of every loss as a matrix, side by side: a cell that is pointed at in one is marked in all.
 import { Named, nameOf } from "../../kit/compared_loss_labels.js";
 import { Select, Tabs } from "../../kit/components.js";
-import { ORDERS, pictureView } from "../../kit/derivation_step_view.js";
+import { ORDERS, pictureView } from "../../kit/derivation_step_matrix.js";
 import { figureLook } from "../../kit/figure_export_options.js";
 import { saveAnswer } from "../../kit/file_downloads.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
@@ -142,7 +142,7 @@ function Matrix({ page, place, looked }) {
   });
 }
 
-/** @type {(page: ComparePage, place: number, message: import("../../kit/derivation_step_view.js").Emitted) => void} */
+/** @type {(page: ComparePage, place: number, message: import("../../kit/derivation_step_matrix.js").Emitted) => void} */
 function applyEmitted(page, place, message) {
   if (message[0] === "point") page.point(message[1], message[2], message[3]);
   if (message[0] !== "view") return;

@@ -42,7 +42,7 @@ from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import (
+from lossprism.explorer.runtime.response_field_types import (
     Floats,
     Json,
     Setting,

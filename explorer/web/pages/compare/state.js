@@ -2,7 +2,7 @@
 import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
 import { carried, KEPT } from "../../kit/compare_link.js";
-import { formOf, readWithLosses } from "../../kit/loss_form.js";
+import { formOf, readWithLosses } from "../../kit/loss_convention_lookup.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";

@@ -40,7 +40,7 @@ from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.downloads import Download, new_download
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import finite, of_type, one_of, optional
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.web.page_requests import (
@@ -62,7 +62,7 @@ from lossprism.explorer.web.pages.doctor.dataset_responses import (
     examined,
     examined_classes,
 )
-from lossprism.explorer.web.pages.large.uploaded_file import hand_in, undecided
+from lossprism.explorer.web.pages.large.uploaded_file_description import hand_in, undecided
 from lossprism.losses import LOSSES
 
 FIRST_LOSS, FIRST_BATCH = "info_nce", 16

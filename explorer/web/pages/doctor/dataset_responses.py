@@ -46,13 +46,13 @@ from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Jobs, Report
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import as_answer
+from lossprism.explorer.runtime.response_field_types import as_answer
 from lossprism.explorer.sources.character_encodings import encoding_choices
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.web.page_requests import started_once
 from lossprism.explorer.web.pages.doctor.data_source import Source
-from lossprism.explorer.web.pages.large.uploaded_file import (
+from lossprism.explorer.web.pages.large.uploaded_file_description import (
     LargeFile,
     LargeFileUndecided,
     described,

@@ -4,7 +4,7 @@ import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { DataSource } from "./data/source.js";
-import { NumberField } from "./number/controls.js";
+import { NumberField } from "./number/number_and_sidebar_fields.js";
 import { RunSource } from "./run/source.js";
 
 const PANELS = { number: NumberField, data: DataSource, run: RunSource };

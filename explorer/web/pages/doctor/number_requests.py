@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
-from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import (
     ExplainedFinding,
     ExplainedValue,
@@ -14,10 +13,11 @@ from lossprism.explorer.lab.doctor.number_report import (
     number_answer,
 )
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain_values
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import invalid_value, quoted
 from lossprism.explorer.web.page_requests import JOBS, served
 

@@ -1,10 +1,10 @@
 // A sum of losses, part by part: what each weighs, how far they agree, and on which pairs they do not.
 
+import { batchText } from "../../kit/batch_text_with_picture.js";
 import { Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";
-import { batchText } from "../../kit/text_with_picture.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say, wordOf } from "../../kit/words.js";
 

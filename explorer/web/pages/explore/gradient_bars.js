@@ -1,8 +1,8 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/base64_arrays.js";
+import { batchText } from "../../kit/batch_text_with_picture.js";
 import { contextOf, h, reword, roomOf, setText, walkable, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-import { batchText } from "../../kit/text_with_picture.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */

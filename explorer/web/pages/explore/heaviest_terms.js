@@ -23,7 +23,7 @@ const called = (page, item) => nameOf((pair) => page.numberOf(pair), item.axis, 
 
 /**
  * What a term's row or column stands for, in lines: its number, then its words.
- * @type {(page: ExplorePage, item: Item | undefined) => import("../../kit/text_with_picture.js").BatchText[]}
+ * @type {(page: ExplorePage, item: Item | undefined) => import("../../kit/batch_text_with_picture.js").BatchText[]}
  */
 function linesOf(page, item) {
   const of = page.batch;

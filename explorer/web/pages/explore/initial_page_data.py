@@ -8,7 +8,7 @@ from lossprism.explorer.core import own_loss
 from lossprism.explorer.core.library_classes_without_loss import RELATED_CLASSES
 from lossprism.explorer.core.loss_lookup import other_names
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.lab.training.parameter_trial_plans import MAX_PAIRS
 from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
 from lossprism.explorer.locale import COUNTS

@@ -1,6 +1,6 @@
 // The lever moves once by itself, from its low end to where it stands: what it does is seen before it is touched.
 import { prefersReducedMotion } from "../../kit/dom.js";
-import { leverOf, parameterValue } from "../../kit/parameter_values.js";
+import { leverOf, parameterValue } from "../../kit/main_parameter.js";
 
 const MOTION_MS = 1300;
 // What a reader does ends it.

@@ -1,7 +1,7 @@
 // The lever under the picture: the one parameter that a newcomer moves first.
 import { h, reword } from "../../kit/dom.js";
+import { leverOf } from "../../kit/main_parameter.js";
 import { parameterList } from "../../kit/parameter_fields.js";
-import { leverOf } from "../../kit/parameter_values.js";
 import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./main_parameter_motion.js";
 

@@ -1,6 +1,6 @@
 // The matrix of the chosen step, and what is marked in it.
 
-import { pictureView } from "../../kit/derivation_step_view.js";
+import { pictureView } from "../../kit/derivation_step_matrix.js";
 import { find, h, setText, worded } from "../../kit/dom.js";
 import { percent, read } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/parameter_fields.js";

@@ -1,7 +1,7 @@
 // A row of the table of pairs: its cells, what is wrong with them, and what is marked at them.
 
+import { pictureOf } from "../../kit/batch_text_with_picture.js";
 import { h, reword } from "../../kit/dom.js";
-import { pictureOf } from "../../kit/text_with_picture.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/types").Row} Row */

@@ -1,7 +1,7 @@
 // The sidebar: loss, settings, data, encoder, rules. Each control changes the scenario and nothing else.
 import { reveal } from "../../kit/dom.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { exploreRemedies } from "./problem_remedies.js";
+import { exploreRemedies } from "./remedies_for_error_messages.js";
 import { DataFold, RowsLeftOut } from "./sidebar/data.js";
 import { FileReading } from "./sidebar/file.js";
 import { LossSection } from "./sidebar/loss.js";

@@ -7,7 +7,7 @@ from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.export.exploration_array_types import LeverStop
 from lossprism.explorer.export.exploration_response import stop_of_scenario
 from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scenario_in
 

@@ -4,7 +4,7 @@ import { History } from "../../kit/browser_history.js";
 import { carry } from "../../kit/compare_link.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { corrected } from "../../kit/label_corrections.js";
-import { formulaOf } from "../../kit/loss_form.js";
+import { formulaOf } from "../../kit/loss_convention_lookup.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";

@@ -3,12 +3,12 @@
 import { Select } from "../../kit/components.js";
 import { FigureButtons } from "../../kit/figure_export_options.js";
 import { saveAnswer } from "../../kit/file_downloads.js";
+import { parameterValue } from "../../kit/main_parameter.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { aboutTrials, valuesOf } from "../../kit/parameter_trial_sentences.js";
-import { parameterValue } from "../../kit/parameter_values.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { group, h, show } from "../../kit/preact_view.js";
+import { aboutTrials, valuesOf } from "../../kit/short_training_offer_sentences.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
 import { figureOf } from "./sweep_figure.js";

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.training import cosent_experiment
+from lossprism.explorer.lab.training import cosent_experiment_plans
 from lossprism.explorer.lab.training.plan import AUGMENTATIONS, SCHEDULES, SCRATCH
 from lossprism.explorer.lab.training.run_control import MORE_EVALUATIONS
 from lossprism.explorer.sources import textbook
@@ -91,16 +91,16 @@ def page_data() -> FinetuneOwn:
 def _printed() -> Printed:
     """The figures of the source's table, row by row."""
     return Printed(
-        citation=cosent_experiment.CITATION,
-        sets=list(cosent_experiment.DATA_SETS),
+        citation=cosent_experiment_plans.CITATION,
+        sets=list(cosent_experiment_plans.DATA_SETS),
         spearman=_rows("spearman"),
         accuracy=_rows("accuracy"),
     )
 
 
 def _rows(figure: str) -> list[PrintedRow]:
-    means = cosent_experiment.PRINTED_AVERAGES[figure]
-    table = cosent_experiment.PRINTED_FIGURES[figure]
+    means = cosent_experiment_plans.PRINTED_AVERAGES[figure]
+    table = cosent_experiment_plans.PRINTED_FIGURES[figure]
     return [
         PrintedRow(model, loss, [*values, means[model, loss]])
         for (model, loss), values in table.items()

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.large.large_batch_response import LabelRules
 from lossprism.explorer.lab.training import (
-    cosent_experiment,
+    cosent_experiment_plans,
     data,
     quota,
     starting_model,
@@ -25,7 +25,7 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.limits import CORPORA, QUOTED_LETTERS
 from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Setting, Sparse
+from lossprism.explorer.runtime.response_field_types import Setting, Sparse
 from lossprism.explorer.sources.reading_notes import ReadingNote
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan, scenario_of
 from lossprism.explorer.web.pages.finetune.time_estimate import pace_key
@@ -162,7 +162,7 @@ def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
 def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
     """Return the number of runs of the source's experiment on this data, and the outlook for
     each."""
-    plans = cosent_experiment.experiment(plan)
+    plans = cosent_experiment_plans.experiment(plan)
     losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
     worst = next((outlook for outlook in losses if outlook.refused), next(iter(losses)))
     return Repetition(**vars(worst), count=len(plans))

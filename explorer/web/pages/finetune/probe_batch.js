@@ -2,7 +2,7 @@
 // matrix of the loss.
 import { rampColour, rampTable } from "../../kit/colours.js";
 import { Select } from "../../kit/components.js";
-import { pictureView } from "../../kit/derivation_step_view.js";
+import { pictureView } from "../../kit/derivation_step_matrix.js";
 import { show } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/parameter_fields.js";
 import { h, hosted } from "../../kit/preact_view.js";

@@ -8,7 +8,7 @@ from lossprism.explorer.lab.training.data import data_of_scenario
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import invalid_value, one_of
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs

@@ -12,7 +12,7 @@ from lossprism.explorer.export.figure.appearance import look_in
 from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.lab.training import (
-    cosent_experiment,
+    cosent_experiment_plans,
     new_file_evaluation,
     run_comparison,
     run_downloads,
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training import (
 )
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
 from lossprism.explorer.lab.training.parameter_trial_plans import MIN_RUNS, tried
-from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
+from lossprism.explorer.lab.training.probe_batch_exploration import probe_exploration
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import (
     MovedPair,
     Neighbours,
@@ -33,7 +33,7 @@ from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Sparse
+from lossprism.explorer.runtime.response_field_types import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
@@ -97,7 +97,7 @@ def _trials(request: dict) -> run_comparison.Started:
 
 def _repeat(request: dict) -> run_comparison.Started:
     """{plan} → the names of the runs that repeat the source's experiment on its data."""
-    plans = cosent_experiment.experiment(read_plan(request.get("plan")))
+    plans = cosent_experiment_plans.experiment(read_plan(request.get("plan")))
     return run_comparison.Started(run_comparison.start_all(runs(), plans))
 
 

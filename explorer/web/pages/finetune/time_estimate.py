@@ -6,14 +6,14 @@ import json
 import threading
 from dataclasses import dataclass, fields
 
-from lossprism.explorer.lab.training import cosent_experiment
+from lossprism.explorer.lab.training import cosent_experiment_plans
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import default_runs as runs
 from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.runtime.response_types import Sparse
+from lossprism.explorer.runtime.response_field_types import Sparse
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 
 
@@ -38,7 +38,7 @@ def estimate_pace(request: dict) -> Pace:
     one run of the source's experiment on its data, here; {} while a run trains."""
     plan = read_plan(request.get("plan"))
     if request.get("repetition"):
-        plan = cosent_experiment.experiment(plan)[0]
+        plan = cosent_experiment_plans.experiment(plan)[0]
     key = pace_key(plan)
     if known := _paces.get(key):
         return known

@@ -11,7 +11,7 @@ from lossprism.explorer.lab.landscape.landscapes_over_lever import (
     landscapes,
 )
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import of_type, within
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.requests import sides_in

@@ -3,7 +3,7 @@
 import { nearest } from "../../kit/axis_range.js";
 import { EXPLORE_BATCH } from "../../kit/example_choice.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
-import { formOf, readWithLosses } from "../../kit/loss_form.js";
+import { formOf, readWithLosses } from "../../kit/loss_convention_lookup.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";

@@ -1,8 +1,8 @@
 // What a block of the map is, or a single cell, in words: its bands or pairs, and what it holds.
 
+import { batchText } from "../../kit/batch_text_with_picture.js";
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
-import { batchText } from "../../kit/text_with_picture.js";
 import { say } from "../../kit/words.js";
 import { textsOf } from "./pair_texts.js";
 

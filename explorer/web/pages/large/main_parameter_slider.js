@@ -1,8 +1,8 @@
 // The lever under the map: the parameter that a newcomer moves first.
 import { h as element } from "../../kit/dom.js";
+import { leverOf } from "../../kit/main_parameter.js";
 import { pageData } from "../../kit/page_data.js";
 import { Parameters } from "../../kit/parameter_fields.js";
-import { leverOf } from "../../kit/parameter_values.js";
 import { h, show } from "../../kit/preact_view.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */

@@ -1,9 +1,9 @@
 // Every pair with its gradient: sorted and searched on the server, twenty at a time.
 
+import { batchText } from "../../kit/batch_text_with_picture.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";
-import { batchText } from "../../kit/text_with_picture.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */

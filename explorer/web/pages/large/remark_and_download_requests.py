@@ -23,7 +23,7 @@ from lossprism.explorer.locale import language_of, say
 from lossprism.explorer.runtime.downloads import Download, Text, new_download
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.number_format import json_number
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import one_of
 from lossprism.explorer.sources.encoders.uploaded_vectors import file_of
 from lossprism.explorer.web.page_requests import (

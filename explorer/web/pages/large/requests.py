@@ -49,7 +49,7 @@ from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, result_within
 from lossprism.explorer.runtime.limits import LARGE_CORRECTIONS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import (
     finite,
     invalid_value,
@@ -65,7 +65,7 @@ from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.page_requests import Made, Nothing, Working, answer_when_done, served
-from lossprism.explorer.web.pages.large.uploaded_file import (
+from lossprism.explorer.web.pages.large.uploaded_file_description import (
     LargeFile,
     LargeFileUndecided,
     described,
@@ -73,7 +73,7 @@ from lossprism.explorer.web.pages.large.uploaded_file import (
     undecided,
 )
 from lossprism.losses import LOSSES
-from lossprism.losses.labels import Ends
+from lossprism.losses.label_scale import Ends
 
 KINDS = ("random", "file", "explore")
 FIRST_BATCH = RandomBatch(pairs=100_000, agreement=0.7, grades=6)

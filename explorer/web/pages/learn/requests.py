@@ -21,7 +21,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.number_format import json_number
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import integer, invalid_value
 from lossprism.explorer.web.page_requests import served
 

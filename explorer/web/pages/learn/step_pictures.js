@@ -2,7 +2,7 @@
 import { bytes, floats } from "../../kit/base64_arrays.js";
 import { cellWords, textsAt } from "../../kit/cell_card.js";
 import { themeColour } from "../../kit/colours.js";
-import { matrixData } from "../../kit/derivation_step_view.js";
+import { matrixData } from "../../kit/derivation_step_matrix.js";
 import { h as element } from "../../kit/dom.js";
 import { Matrix } from "../../kit/matrix_view.js";
 import { percent } from "../../kit/number_format.js";

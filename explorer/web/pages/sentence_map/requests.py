@@ -20,7 +20,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.jobs import result_within
 from lossprism.explorer.runtime.json_reading import read_json
-from lossprism.explorer.runtime.response_types import Floats, Json
+from lossprism.explorer.runtime.response_field_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link

@@ -23,7 +23,7 @@ from lossprism.explorer.runtime import jobs, validation
 from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import Floats, Json
+from lossprism.explorer.runtime.response_field_types import Floats, Json
 from lossprism.explorer.runtime.validation import invalid_value, within
 from lossprism.explorer.sources.random_batch import LABELS
 from lossprism.explorer.web.page_requests import served

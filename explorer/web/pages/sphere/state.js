@@ -2,7 +2,7 @@
 // made of them, and the frame in sight.
 import { floats } from "../../kit/base64_arrays.js";
 import { prefersReducedMotion } from "../../kit/dom.js";
-import { readWithLosses } from "../../kit/loss_form.js";
+import { readWithLosses } from "../../kit/loss_convention_lookup.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageInUrl } from "../../kit/page_state_in_url.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";

@@ -39,7 +39,7 @@ from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
-from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS
+from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS
 from lossprism.losses.spec import Convention
 from tests.hostile import TEXTS
 from tests.sentences import pattern_of

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.doctor.class_encoder_checks import (
 from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import read_classes
-from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.api.dataset_diagnosis import doctor_data
 from tests.sentences import pattern_of, raises_problem
 
 WRONG = "how warm will it be"

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
 from lossprism.explorer.lab.doctor.finding import WARNING, Fault
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.locale import LANGUAGES, catalogue
-from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.api.dataset_diagnosis import doctor_data
 from lossprism.explorer.web.pages.doctor.dataset_requests import SERVED
 from tests.wire import by_name
 

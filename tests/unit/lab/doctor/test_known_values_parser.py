@@ -8,7 +8,7 @@ import pytest
 
 from lossprism.explorer.lab.doctor.known_values_parser import known_from
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
-from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.api.pasted_text_diagnosis import doctor_pasted
 from lossprism.explorer.web.pages.doctor import number_requests
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401

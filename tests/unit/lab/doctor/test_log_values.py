@@ -9,9 +9,9 @@ import pytest
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.metric_chance_levels import chance_levels
-from lossprism.explorer.lab.doctor.number_explanation import explain, explain_values
 from lossprism.explorer.lab.doctor.number_query import LOG_NOISE
 from lossprism.explorer.lab.doctor.number_report import lines
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain, explain_values
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE
 from lossprism.explorer.locale import say
 from tests.sentences import pattern_of

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from lossprism.explorer.lab.doctor.loss_popularity import USAGES, usage_cost
-from lossprism.explorer.lab.doctor.number_explanation import explain
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.losses import LOSSES
 
 RARE = max(usage.cost for usage in USAGES if usage.conventions)

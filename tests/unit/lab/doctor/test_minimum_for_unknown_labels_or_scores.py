@@ -16,7 +16,7 @@ from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
     minimum_of,
     small_layouts,
 )
-from lossprism.explorer.lab.doctor.number_explanation import explain
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     reference_value,
@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
-from lossprism.losses.aliases import conventions_called
+from lossprism.losses.loss_name_matching import conventions_called
 from lossprism.losses.score_kinds import SCORE_KINDS
 from tests.sentences import pattern_of
 

@@ -20,7 +20,11 @@ from lossprism.explorer.lab.doctor.encoder_checks import WITH_GUIDE
 from lossprism.explorer.lab.doctor.finding import SEVERE, WARNING
 from lossprism.explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
+from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
+    BY_CLASS,
+    NO_DUPLICATES,
+    masked_call,
+)
 from lossprism.explorer.lab.doctor.text_ids import ids_of
 from lossprism.explorer.lab.doctor.text_measurements import figures_of, folded
 from lossprism.explorer.locale import say

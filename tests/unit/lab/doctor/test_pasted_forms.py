@@ -10,7 +10,7 @@ from lossprism.explorer.lab.doctor.logs.run_reader import read_content
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.table_in_pasted_text import table_in
-from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.api.pasted_text_diagnosis import doctor_pasted
 from lossprism.explorer.web.pages.doctor import number_requests
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401

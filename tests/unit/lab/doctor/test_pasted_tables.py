@@ -9,7 +9,7 @@ import pytest
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted, read_typed
 from lossprism.explorer.sources.pairs_from_tables import read_table
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.api.pasted_text_diagnosis import doctor_pasted
 from tests.unit.lab.doctor.test_pasted_forms import DRAWN, HEAD, ROWS
 from tests.unit.sources.test_odd_files import calls_of
 

@@ -11,8 +11,8 @@ import pytest
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.lab.doctor.similarity_file_reader import read_similarities
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
-from lossprism.explorer.web.api.dataset_check import doctor_data
-from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.api.dataset_diagnosis import doctor_data
+from lossprism.explorer.web.api.pasted_text_diagnosis import doctor_pasted
 from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_terminal_commands import typed_doctor
 

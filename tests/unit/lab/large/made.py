@@ -7,7 +7,7 @@ import numpy as np
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
 from lossprism.explorer.lab.large.large_batch_session import checked
 from lossprism.explorer.lab.large.loss_matrix_methods import split
-from lossprism.explorer.lab.large.separable_terms import SeparableTerms
+from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import SeparableTerms
 from lossprism.losses import LOSSES
 
 LABELS = ("continuous", "grades", "binary", "ties", "single")

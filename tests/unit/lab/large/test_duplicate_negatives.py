@@ -13,7 +13,7 @@ from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.large import duplicate_negatives as large_twins
-from lossprism.explorer.lab.large import tile_strips, tile_survey
+from lossprism.explorer.lab.large import sums_over_tile_strips, tile_survey
 from lossprism.explorer.lab.large.large_batch_remarks import judged, remarks_of
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
@@ -52,7 +52,7 @@ def by_definition(batch, name, parameters, own):
 @pytest.fixture(params=["as it is", "small tiles"])
 def sizes(request, monkeypatch):
     if request.param == "small tiles":
-        monkeypatch.setattr(tile_strips, "TILE_CELLS", 4 * 16**2)
+        monkeypatch.setattr(sums_over_tile_strips, "TILE_CELLS", 4 * 16**2)
         monkeypatch.setattr(tile_survey, "SMALL_WINDOW_CELLS", 100)
 
 

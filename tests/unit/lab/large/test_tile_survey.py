@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lossprism import losses
-from lossprism.explorer.lab.large import tile_strips, tile_survey, window_blocks
+from lossprism.explorer.lab.large import sums_over_tile_strips, tile_survey, window_blocks
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.lab.large.window_blocks import Window
@@ -100,7 +100,8 @@ def test_gradient_is_that_along_the_own_similarity(loss):
 @pytest.mark.parametrize("loss", STREAMED)
 @pytest.mark.parametrize("cells", [300, 5_000, 2**18])
 def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
-    monkeypatch.setattr(tile_strips, "TILE_CELLS", cells)  # tiles of less than a row, or of many
+    # Tiles of less than a row, or of many.
+    monkeypatch.setattr(sums_over_tile_strips, "TILE_CELLS", cells)
     opened = opened_of(loss)
     must_be_sums(opened)
 
@@ -108,7 +109,7 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 @pytest.mark.parametrize("loss", STREAMED)
 @pytest.mark.parametrize(("cells", "most"), [(300, 256), (2**18, 256), (2**18, 10)])
 def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
-    monkeypatch.setattr(tile_strips, "TILE_CELLS", cells)
+    monkeypatch.setattr(sums_over_tile_strips, "TILE_CELLS", cells)
     monkeypatch.setattr(tile_survey, "SMALL_WINDOW_CELLS", 1000)
     monkeypatch.setattr(tile_survey, "MAX_CHUNKS", 100)
     for module in (tile_survey, window_blocks):
@@ -202,7 +203,7 @@ def test_blocks_of_many_rows_are_what_their_cells_add_up_to(loss, parameters, ro
 
 @pytest.mark.parametrize("loss", STREAMED)
 def test_heaviest_and_entropy(loss, monkeypatch):
-    monkeypatch.setattr(tile_strips, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(sums_over_tile_strips, "TILE_CELLS", 5_000)
     opened = opened_of(loss)
     rows, columns = opened.shape
     cells = (
@@ -229,7 +230,9 @@ def test_heaviest_and_entropy(loss, monkeypatch):
 
 def test_a_survey_reports_progress_and_can_be_stopped(monkeypatch):
     reports = []
-    monkeypatch.setattr(tile_strips, "ACCELERATOR_CELLS", tile_strips.TILE_CELLS)
+    monkeypatch.setattr(
+        sums_over_tile_strips, "ACCELERATOR_CELLS", sums_over_tile_strips.TILE_CELLS
+    )
 
     def listen(done, total):
         reports.append((done, total))
@@ -252,7 +255,7 @@ def test_violated_comparisons_of_a_pair_loss():
 
 def test_both_directions_of_info_nce(monkeypatch):
     """Weights are the gradient by the logits, from queries to keys and back."""
-    monkeypatch.setattr(tile_strips, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(sums_over_tile_strips, "TILE_CELLS", 5_000)
     opened = opened_of("info_nce", count=300, symmetric=True, temperature=0.1)
     batch, own = opened.batch, opened.matrix.row_pairs
     shown = np.asarray(opened.matrix.column_pairs)

@@ -28,9 +28,9 @@ from sentence_transformers.sentence_transformer.evaluation import (
 from sentence_transformers.util import cos_sim
 from sklearn.metrics import roc_auc_score
 
+from lossprism.explorer.lab.training.held_out_list_metrics import list_figures
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, bands_of
-from lossprism.explorer.lab.training.ranking_metrics import list_figures
-from lossprism.losses.labels import LabelRules
+from lossprism.losses.label_scale import LabelRules
 
 SEEDS = range(6)
 DIMENSION = 8

@@ -24,7 +24,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import SUMMARY, corpus
 

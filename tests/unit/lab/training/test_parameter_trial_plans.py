@@ -23,7 +23,7 @@ from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 from tests.unit.lab.training.conftest import corpus

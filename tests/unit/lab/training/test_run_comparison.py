@@ -12,7 +12,7 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training import (
-    cosent_experiment,
+    cosent_experiment_plans,
     run_comparison,
     terminal_commands,
 )
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
 from lossprism.explorer.lab.training.new_file_evaluation import Unseen
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
+from lossprism.explorer.lab.training.probe_batch_exploration import probe_exploration
 from lossprism.explorer.lab.training.rank_and_neighbour_changes import neighbours, rank_changes
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import Difference
@@ -174,14 +174,16 @@ def test_queueing_several_checks_all_before_any(runs):
 
 
 def test_the_averages_that_the_source_prints_are_those_of_its_figures():
-    for figure, rows in cosent_experiment.PRINTED_FIGURES.items():
+    for figure, rows in cosent_experiment_plans.PRINTED_FIGURES.items():
         for model, values in rows.items():
-            printed = cosent_experiment.PRINTED_AVERAGES[figure][model]
+            printed = cosent_experiment_plans.PRINTED_AVERAGES[figure][model]
             assert printed == pytest.approx(sum(values) / len(values), abs=0.0101)
 
 
 def test_the_experiment_of_the_source():
-    plans = cosent_experiment.experiment(dataclasses.replace(PLAN, encoder="all-MiniLM-L6-v2"))
+    plans = cosent_experiment_plans.experiment(
+        dataclasses.replace(PLAN, encoder="all-MiniLM-L6-v2")
+    )
     assert [(plan.loss, plan.seed) for plan in plans] == [
         (loss, seed) for loss in ("binary_cross_entropy", "cosent") for seed in (0, 1, 2)
     ]
@@ -190,7 +192,7 @@ def test_the_experiment_of_the_source():
 
 def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_its_own():
     small = dataclasses.replace(PLAN, encoder=SCRATCH, kind="bi", learning_rate=0.05)
-    for plan in cosent_experiment.experiment(small):
+    for plan in cosent_experiment_plans.experiment(small):
         assert plan.encoder == EMBEDDED
         assert plan.rate == dataclasses.replace(PLAN, encoder=EMBEDDED, learning_rate=0.0).rate
 

@@ -25,7 +25,7 @@ from lossprism.explorer.lab.training.run_progress_and_recorded_plan import progr
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.device import one_gpu
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.version import VERSION
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus

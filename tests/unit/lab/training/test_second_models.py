@@ -14,7 +14,7 @@ from transformers import set_seed
 
 from lossprism.explorer.lab.training import data, starting_model, teacher_scores
 from lossprism.explorer.lab.training.loss_refusal_reasons import refusal
-from lossprism.explorer.lab.training.probe_batch_and_collapse import probe_exploration
+from lossprism.explorer.lab.training.probe_batch_exploration import probe_exploration
 from lossprism.explorer.lab.training.trainer_rows import columns_for
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.trainer_rows import (
     form_of,
     pairs_in,
 )
-from lossprism.losses.labels import LabelRules
+from lossprism.losses.label_scale import LabelRules
 from tests.unit.lab.training.taught import ON_LISTS, corpus, plan, taught_by, triplets
 
 RULES = LabelRules(1.5, (0.0, 3.0))
@@ -194,7 +194,7 @@ def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):
 
 def test_the_probe_batch_of_a_run_has_lists_and_their_teacher(runs, trained):
     from lossprism.explorer.core.scenario import Scenario
-    from lossprism.explorer.lab.training.probe_batch_and_collapse import (
+    from lossprism.explorer.lab.training.probe_batch_exploration import (
         probe_exploration,
     )
 

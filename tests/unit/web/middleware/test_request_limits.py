@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.hosted_budgets import budget
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web.api.health_check import state_of_page
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import (
     allow_connections,

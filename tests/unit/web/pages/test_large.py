@@ -13,7 +13,7 @@ from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.runtime.jobs import Jobs
 from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.large import requests as large
-from lossprism.explorer.web.pages.large import uploaded_file
+from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 from tests.wire import by_name
@@ -30,7 +30,7 @@ def test_the_encoding_of_a_file_is_reported_and_can_be_chosen(tmp_path, monkeypa
 
     def describe(content, **how):
         sent = base64.b64encode(content).decode()
-        file = uploaded_file.hand_in({"name": "tea.csv", "content": sent}).file
+        file = uploaded_file_description.hand_in({"name": "tea.csv", "content": sent}).file
         source = {"kind": "file", "file": file, "name": "tea.csv", **how}
         large._reading(large._source(source)).wait(PATIENCE)
         return by_name(large.SERVED)["describe_file"]({"source": source})

@@ -11,7 +11,7 @@ import pytest
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import practice_pairs
 from lossprism.explorer.web.pages.finetune import request_plan

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lossprism.explorer.lab.training import cosent_experiment, data
+from lossprism.explorer.lab.training import cosent_experiment_plans, data
 from lossprism.explorer.lab.training.trainer_rows import examples
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import PACES
@@ -48,7 +48,7 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
 
 def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
     plan = request_plan.read_plan({**FIRST, "epochs": 2, "steps": 0})
-    runs = cosent_experiment.experiment(plan)
+    runs = cosent_experiment_plans.experiment(plan)
     found = check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
     count = examples(runs[0], data.read(plan).material)
     assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))

@@ -1,12 +1,12 @@
 // What if something about the batch were different: every loss before and after.
 
+import { quotedPair } from "../../../kit/batch_text_with_picture.js";
 import { labelOf } from "../../../kit/compared_loss_labels.js";
 import { Select } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { distinctNumbers, read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { Slider } from "../../../kit/slider.js";
-import { quotedPair } from "../../../kit/text_with_picture.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";

@@ -7,9 +7,9 @@ import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice
 import { LossFinder } from "../../../kit/loss_name_search.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { carriedOver } from "../../../kit/loss_sums.js";
+import { isChosen, leverOf, parameterValue } from "../../../kit/main_parameter.js";
 import { pageData } from "../../../kit/page_data.js";
 import { Parameters } from "../../../kit/parameter_fields.js";
-import { isChosen, leverOf, parameterValue } from "../../../kit/parameter_values.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/secret_redaction.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";

@@ -14,7 +14,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.visitor_keys import new_key
+from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
 from lossprism.explorer.web.pages.compare import experiment_requests

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.core.batch import batch_of_vectors, make_batch
-from lossprism.explorer.core.duplicate_texts_and_textbook_faults import (
+from lossprism.explorer.core.duplicate_texts_in_batch import (
     KnownFault,
     SharedText,
     known_faults,

@@ -11,8 +11,7 @@ import torch
 
 from lossprism.explorer.lab.doctor.duplicate_collisions import partners
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
-from lossprism.explorer.lab.doctor.text_ids import pair_ids
-from lossprism.explorer.lab.doctor.tried_remedy import (
+from lossprism.explorer.lab.doctor.remedy_trial_result import (
     ALONE,
     MINIMUM,
     SHARED,
@@ -21,6 +20,7 @@ from lossprism.explorer.lab.doctor.tried_remedy import (
     Tried,
     helpful,
 )
+from lossprism.explorer.lab.doctor.text_ids import pair_ids
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.samplers import (
     Batches,

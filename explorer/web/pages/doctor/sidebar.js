@@ -1,8 +1,8 @@
 // The sidebar: what is known of the number, the dataset or the run.
 import { group, h, show } from "../../kit/preact_view.js";
-import { DataControls } from "./data/controls.js";
-import { LossNames, NumberControls } from "./number/controls.js";
-import { RunControls } from "./run/controls.js";
+import { DataControls } from "./data/sidebar.js";
+import { LossNames, NumberControls } from "./number/number_and_sidebar_fields.js";
+import { RunControls } from "./run/sidebar.js";
 
 const PANELS = { number: NumberControls, data: DataControls, run: RunControls };
 

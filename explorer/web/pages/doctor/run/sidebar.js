@@ -4,7 +4,7 @@ import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
-import { exampleOf, LOSSES } from "../number/controls.js";
+import { exampleOf, LOSSES } from "../number/number_and_sidebar_fields.js";
 import { LogArrival, logOptions } from "./source.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */

@@ -12,7 +12,7 @@ from lossprism import losses
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
-from lossprism.explorer.lab.large.separable_terms import split_blocks
+from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import split_blocks
 from lossprism.explorer.lab.large.window_blocks import Window, edges
 from tests.unit.lab.large.made import LABELS, batch_of, split_of, summed
 

@@ -10,7 +10,7 @@ import { say } from "../../kit/words.js";
 import { FigureExport } from "./figure_export.js";
 import { Curves } from "./metric_curves.js";
 import { Playback } from "./playback_controls.js";
-import { LossPanel } from "./points_panel.js";
+import { LossPanel } from "./sphere_per_loss.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 

@@ -6,6 +6,12 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lossprism.explorer.lab.doctor.findings_from_number_matches import (
+    Finding,
+    findings_of,
+    minimum_with_duplicates,
+    multiples,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import (
     Known,
     other_conventions,
@@ -14,12 +20,6 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import (
 from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.metric_chance_levels import Chance, chances_at
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import falls_below_zero
-from lossprism.explorer.lab.doctor.number_match_findings import (
-    Finding,
-    findings_of,
-    minimum_with_duplicates,
-    multiples,
-)
 from lossprism.explorer.lab.doctor.number_matching import MAX_NEAREST, matches_of, nearest_matches
 from lossprism.explorer.lab.doctor.number_position import Position, position_of
 from lossprism.explorer.lab.doctor.number_query import (
@@ -31,7 +31,7 @@ from lossprism.explorer.lab.doctor.number_query import (
 )
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, START
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_types import is_number
+from lossprism.explorer.runtime.response_field_types import is_number
 from lossprism.losses import LOSSES
 
 

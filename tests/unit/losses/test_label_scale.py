@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lossprism.losses.labels import (
+from lossprism.losses.label_scale import (
     COMMON_RANGES,
     COSINES,
     UNIT,

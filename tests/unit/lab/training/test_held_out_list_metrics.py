@@ -11,15 +11,15 @@ from sklearn.metrics import ndcg_score
 
 from lossprism.explorer.lab.training import data, model_card, terminal_commands
 from lossprism.explorer.lab.training.data import Corpus
-from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.explorer.lab.training.ranking_metrics import (
+from lossprism.explorer.lab.training.held_out_list_metrics import (
     described,
     list_figures,
     lists_among,
     mrr,
     ndcg,
 )
-from lossprism.losses.labels import LabelRules
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.losses.label_scale import LabelRules
 from tests.tiny import sentence
 
 RULES = LabelRules(2.5, (0.0, 5.0))

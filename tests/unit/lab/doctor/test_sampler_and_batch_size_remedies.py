@@ -15,7 +15,11 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.dataset_reader import read_table
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
-from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, SharedTexts
+from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
+    BY_CLASS,
+    NO_DUPLICATES,
+    SharedTexts,
+)
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES

@@ -16,10 +16,10 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
-from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.number_query import read_value, tolerance_of
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, reference_value
 from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of, family_of
 from lossprism.explorer.locale import LANGUAGES, say

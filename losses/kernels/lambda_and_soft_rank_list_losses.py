@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from lossprism.losses.kernels.listwise_losses import Summed, number_of
+from lossprism.losses.kernels.softmax_list_losses import Summed, number_of
 from lossprism.losses.kernels.tile_sizes import rows_at_once
 
 TILE_PAIRS = 2**17  # pairs at a time, about

@@ -1,5 +1,5 @@
 // The form of a loss in one convention, and its formula at the values of its parameters.
-import { parameterValue } from "./parameter_values.js";
+import { parameterValue } from "./main_parameter.js";
 import { read } from "./state_link.js";
 
 /** @typedef {import("../wire").Setting} Setting */

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES
-from lossprism.losses.kernels import tiled_losses
+from lossprism.losses.kernels import query_key_losses_by_tiles
 from lossprism.losses.prototypes import softmax
 from tests.unit.losses.made import case, saved_bytes
 
@@ -108,8 +108,8 @@ def tiles(request, monkeypatch):
     if request.param != "few cells":
         monkeypatch.setattr(softmax, "SMALL_BATCH_CELLS", 0)
     if request.param == "ragged tiles":
-        monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
-        monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
+        monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
+        monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 4)
 
 
 # The definition's numbers
@@ -272,8 +272,8 @@ def largest_tensor(function, *given):
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_no_step_makes_the_matrix(symmetric, monkeypatch):
-    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
-    monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 32)
+    monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
+    monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 32)
     queries, keys = torch.randn(2, 500, 8, requires_grad=True)
 
     def step():
@@ -327,8 +327,8 @@ def test_going_backward_twice_gives_the_same(name, parameters, extra):
 @pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=on_meta)])
 def test_an_accelerator_never_waits_for_a_number(name, parameters, extra, dtype, monkeypatch):
     """The meta device has no numbers to read: a step that wants one fails."""
-    monkeypatch.setattr(tiled_losses, "TILE_CELLS", 1)
-    monkeypatch.setattr(tiled_losses, "MIN_TILE_ROWS", 4)
+    monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
+    monkeypatch.setattr(query_key_losses_by_tiles, "MIN_TILE_ROWS", 4)
     vectors, rest = made(name, 10, extra, dtype=dtype)
     there = {n: v.to("meta") for n, v in vectors.items()}
     rest = {n: t.to("meta") for n, t in rest.items()}

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from lossprism.losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
+from lossprism.losses.library_peer_record import SENTENCE_TRANSFORMERS as LIBRARY
 from lossprism.losses.spec import Convention, LossSpec
 
 # So many letters of a convention's name say which class is meant: BatchHard of

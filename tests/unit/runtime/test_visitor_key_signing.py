@@ -8,7 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.visitor_keys import KEY_SECRET, _stored, is_key, key_secret, new_key
+from lossprism.explorer.runtime.visitor_key_signing import (
+    KEY_SECRET,
+    _stored,
+    is_key,
+    key_secret,
+    new_key,
+)
 
 
 @pytest.fixture

@@ -6,7 +6,10 @@ import itertools
 
 import pytest
 
-from lossprism.explorer.lab.training.loss_setting_effect import on_settings, tried_setting
+from lossprism.explorer.lab.training.lead_explained_by_loss_setting import (
+    on_settings,
+    tried_setting,
+)
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.locale import LANGUAGES, say
 

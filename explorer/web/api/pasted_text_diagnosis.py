@@ -9,14 +9,14 @@ from lossprism.explorer.lab.doctor.data_report import DoctoredData
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
-from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
+from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain_values
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.response_types import Whole
-from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.runtime.response_field_types import Whole
+from lossprism.explorer.web.api.dataset_diagnosis import doctor_data
 from lossprism.explorer.web.api.request_parsing import read_choice, read_text
 from lossprism.explorer.web.api.response_schemas import in_json
 

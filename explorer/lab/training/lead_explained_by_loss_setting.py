@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.number_format import display_number, fixed, whole_percent
-from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.losses import Parameter
 
 DECIMALS = 3

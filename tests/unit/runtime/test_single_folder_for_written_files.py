@@ -8,7 +8,10 @@ import tempfile
 import pytest
 
 from lossprism.explorer.runtime.cache_folder import cache_folder
-from lossprism.explorer.runtime.write_confinement import FOLDERS_BY_VARIABLE, confine_writes_to
+from lossprism.explorer.runtime.single_folder_for_written_files import (
+    FOLDERS_BY_VARIABLE,
+    confine_writes_to,
+)
 
 
 @pytest.fixture

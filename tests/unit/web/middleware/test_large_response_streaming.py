@@ -12,7 +12,7 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
-from lossprism.explorer.web.middleware.response_sending import (
+from lossprism.explorer.web.middleware.large_response_streaming import (
     PIECE_BYTES,
     ResponseStreamingMiddleware,
 )
