@@ -73,7 +73,12 @@ from lossprism.losses.lists.adr_mse import ADR_MSE, adr_mse
 from lossprism.losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
 from lossprism.losses.lists.lambda_loss import LAMBDA_LOSS, lambda_loss
 from lossprism.losses.lists.list_mle import LIST_MLE, list_mle
-from lossprism.losses.lists.list_net import LIST_NET, SOFTMAX_RANK, list_net, softmax_rank
+from lossprism.losses.lists.list_net_and_softmax_rank import (
+    LIST_NET,
+    SOFTMAX_RANK,
+    list_net,
+    softmax_rank,
+)
 from lossprism.losses.pointwise.binary_cross_entropy import (
     BINARY_CROSS_ENTROPY,
     binary_cross_entropy,
@@ -176,7 +181,7 @@ SHIPPED = (
 )
 
 # All but the first read LOSSES.
-WITHOUT_LOSSES = ("kernels", "lightning", "modules", "probe", "sentence_transformers")
+WITHOUT_LOSSES = ("kernels", "lightning", "loss_on_one_batch", "modules", "sentence_transformers")
 
 
 def _added() -> list[LossSpec]:

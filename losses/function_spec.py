@@ -6,8 +6,8 @@ from collections.abc import Callable
 from torch import Tensor
 
 from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.loss_parameter import Parameter
 from lossprism.losses.spec import LossSpec
-from lossprism.losses.symbols import Parameter
 
 
 def spec_of(function: Callable[..., Tensor]) -> LossSpec:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 
 from torch import nn
 
+from lossprism.losses.loss_parameter import Parameter
 from lossprism.losses.module_bases import EXTRA, default_settings
 from lossprism.losses.spec import LossSpec
-from lossprism.losses.symbols import Parameter
 
 LINE_LENGTH = 100  # letters
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses.combined.vector_queue import Queues
+from lossprism.losses.loss_parameter import ParameterValue
 from lossprism.losses.spec import LossSpec
-from lossprism.losses.symbols import ParameterValue
 
 EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
 

@@ -23,9 +23,10 @@ from lossprism.losses.loss_input_table import (
     TEACHER_VECTORS,
     Readable,
 )
+from lossprism.losses.loss_parameter import Parameter, ParameterValue
 from lossprism.losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
-from lossprism.losses.symbols import Parameter, ParameterValue, Symbol
+from lossprism.losses.symbols import Symbol
 from lossprism.losses.term_forms import Form
 from lossprism.losses.unjudged_labels import without_unjudged
 

@@ -31,7 +31,7 @@ BESIDE_TRAINERS = (
 BESIDE_LIGHTNING = ("losses/lightning.py",)
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",
-    "plotly": "charts of the pages, by its script alone (`explorer/web/page_html.py`)",
+    "plotly": "charts of the pages, by its script alone (`explorer/web/static_files.py`)",
 }
 
 

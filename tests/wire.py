@@ -26,12 +26,22 @@ from lossprism.explorer.runtime import number_format, problem
 from lossprism.explorer.runtime import response_field_types as runtime_wire
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import Packed, Sparse
-from lossprism.explorer.web import page_data, site
+from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.response_field_types import Packed
+from lossprism.explorer.web import site
 from lossprism.explorer.web.page_requests import Refused
+from lossprism.explorer.web.pages import page_data, page_state_table
 
 DECLARED = Path(inspect.getfile(web)).parent / "wire.d.ts"
-MODULES = (number_format, problem, runtime_wire, run_json_types, page_data, library_parity)
+MODULES = (
+    number_format,
+    problem,
+    runtime_wire,
+    run_json_types,
+    page_data,
+    page_state_table,
+    library_parity,
+)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",
@@ -169,7 +179,7 @@ def _without_none(kind: object) -> object:
 # What TypeScript calls a type whose name another answer has.
 CALLED = {
     SentScenario: "Scenario",
-    page_data.Entry: "StateEntry",
+    page_state_table.Entry: "StateEntry",
 }
 
 HEAD = """\

@@ -1,14 +1,12 @@
-"""Texts that several pairs of a batch have, and known faults of an example's pairs."""
+"""Texts that several pairs of a batch have."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lossprism.explorer.core.batch import Batch, source_pairs
+from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.scenario import Data
-from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.sources.textbook import EXAMPLES
 
 Side = Literal["first", "second"]
 
@@ -21,16 +19,6 @@ class SharedText:
     side: Side
     other: int
     other_side: Side
-
-
-@dataclass(frozen=True)
-class KnownFault:
-    """A known fault of an example's pair: a wrong label, or a second sentence that would also be
-    right for the first sentence of the pair `other`, without a label that says so."""
-
-    pair: int
-    kind: Literal["mislabelled", "hidden"]
-    other: int | None = None
 
 
 def same_texts(batch: Batch, data: Data) -> list[SharedText]:
@@ -86,27 +74,3 @@ def _first_two(texts: Sequence[int], pairs: Iterable[int]) -> dict[int, list[int
         if len(its) < 2:
             its.append(pair)
     return pairs_of
-
-
-def known_faults(pairs: Pairs, data: Data) -> list[KnownFault]:
-    """Return the known faults of a textbook example, at the places that the remaining pairs have.
-
-    A corrected label is no longer the example's; a hidden positive needs the pair that it would
-    also be right for.
-    """
-    if data.source != "example":
-        return []
-    example, whole = EXAMPLES[data.example], source_pairs(data)
-    places = range(len(pairs)) if pairs.places is None else pairs.places
-    at = {place: pair for pair, place in enumerate(places)}
-    wrong = (
-        KnownFault(at[place], "mislabelled")
-        for place in example.mislabelled
-        if place in at and pairs.labels[at[place]] == whole.labels[place]
-    )
-    hidden = (
-        KnownFault(at[place], "hidden", at[other])
-        for place, other in example.hidden
-        if place in at and other in at
-    )
-    return sorted((*wrong, *hidden), key=lambda one: one.pair)

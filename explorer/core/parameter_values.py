@@ -10,7 +10,7 @@ import torch
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.losses import LossSpec, Parameter
 from lossprism.losses.spec import ParameterValue
 

@@ -22,12 +22,13 @@ from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.limits import SHOWN_ROWS
 from lossprism.explorer.runtime.number_format import json_number, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import Setting, as_answer
+from lossprism.explorer.runtime.response_dataclasses import as_answer
+from lossprism.explorer.runtime.response_field_types import Setting
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
 from lossprism.losses.combined.combined_loss_spec import part_values
 from lossprism.losses.loss_input_table import READABLE
-from lossprism.losses.symbols import ParameterValue
+from lossprism.losses.loss_parameter import ParameterValue
 
 
 def picture(exploration: Exploration, remarks: Sequence[Remark] = ()) -> data.Picture:

@@ -4,13 +4,9 @@ import math
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch
-from lossprism.explorer.core.duplicate_texts_in_batch import (
-    KnownFault,
-    SharedText,
-    known_faults,
-    same_texts,
-)
+from lossprism.explorer.core.duplicate_texts_in_batch import SharedText, same_texts
 from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.label_errors_in_textbook_examples import KnownFault, known_faults
 from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved
@@ -18,7 +14,8 @@ from lossprism.explorer.export.exploration_array_types import BatchData, LeverSt
 from lossprism.explorer.export.exploration_arrays import describe_batch, lever_stop, picture
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.runtime.response_field_types import Sparse, is_number
+from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 

@@ -20,7 +20,7 @@ from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.single_pass_sweep import Point, passed_points, single_points
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.losses import LOSSES, LossSpec, Parameter
 from lossprism.losses.term_forms import Separable
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from lossprism.explorer.export.figure.font_files import KATEX, gradio_fonts
 from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import COUNTS, catalogue
-from lossprism.explorer.web import page_html
+from lossprism.explorer.web import page_html, static_files
 
-FRAME = page_html.FILES["widget/frame.js"].decode()  # the module that anywidget runs
+FRAME = static_files.FILES["widget/frame.js"].decode()  # the module that anywidget runs
 VIEW, VIEW_STYLE = "widget/view.js", "widget/view.css"  # what the document runs
 KATEX_STYLE = "kit/vendor/katex/katex.min.css"
 STYLES = (
@@ -35,7 +35,7 @@ def document() -> str:
     paths = page_html.imported([VIEW])
     modules = {_name(path): _as_data("text/javascript", _module(path)) for path in paths}
     names = [KATEX_STYLE, *(f"kit/styles/{one}.css" for one in STYLES), VIEW_STYLE]
-    styles = "\n".join(page_html.FILES[name].decode() for name in names)
+    styles = "\n".join(static_files.FILES[name].decode() for name in names)
     return (
         '<!doctype html><html><head><meta charset="utf-8">'
         f'<script type="importmap">{json.dumps({"imports": modules})}</script>'
@@ -67,7 +67,7 @@ def _module(path: str) -> bytes:
         start, relative, end = match.groups()
         return start + _name(posixpath.normpath(posixpath.join(folder, relative))) + end
 
-    return _RELATIVE.sub(named, page_html.FILES[path].decode()).encode()
+    return _RELATIVE.sub(named, static_files.FILES[path].decode()).encode()
 
 
 def _as_data(kind: str, content: bytes) -> str:

@@ -1,9 +1,7 @@
-"""Types of answers: arrays as they are sent, and objects without default entries."""
+"""Types of the fields of answers: settings, JSON objects, arrays as they are sent."""
 
 import dataclasses
-from typing import Annotated, Any, TypeGuard, TypeVar
-
-from lossprism.explorer.runtime.number_format import json_number
+from typing import Annotated, Any
 
 Json = dict[str, Any]  # an object on its way to the browser or from it, before it is checked
 
@@ -21,40 +19,3 @@ class Packed:
 Floats = Annotated[str, Packed("<f4")]
 Integers = Annotated[str, Packed("<i4")]
 Bytes = Annotated[str, Packed("u1")]
-
-
-class Whole:
-    """Base of an answer with all fields required: Gradio reads `__total__`, and takes fields of
-    other dataclasses for optional."""
-
-    __total__ = True
-
-
-class Sparse:
-    """Base of a dataclass whose JSON leaves out each entry that equals its default.
-
-    The entry is then no attribute of the instance, which orjson writes, and reads as the default of
-    the class.
-    """
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            if getattr(self, field.name) == field.default:
-                del self.__dict__[field.name]
-
-
-Answer = TypeVar("Answer")
-
-
-def as_answer(kind: type[Answer], found: object, **others: object) -> Answer:
-    """Return the dataclass `kind` with the attributes of `found` named like its fields, numbers in
-    JSON form, and with `others`."""
-    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    read = {name: getattr(found, name) for name in names if name not in others}
-    numbers = {name: json_number(one) for name, one in read.items() if isinstance(one, float)}
-    return kind(**{**read, **numbers, **others})
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether it is an int or a float, and no bool, which Python counts as an int."""
-    return isinstance(value, int | float) and not isinstance(value, bool)

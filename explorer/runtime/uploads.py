@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lossprism.explorer.runtime.atomic_write import age_of, files_in
 from lossprism.explorer.runtime.cache_folder import cache_folder, prune
 from lossprism.explorer.runtime.current_visitor import visitor
+from lossprism.explorer.runtime.file_age import age_of, files_in
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, MIB

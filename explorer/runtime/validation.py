@@ -7,7 +7,7 @@ Problem that names the place. An entry without a reader must have the type of it
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from lossprism.explorer.runtime.json_encoding import MAX_INTEGER
 from lossprism.explorer.runtime.number_format import display_number
@@ -179,3 +179,8 @@ def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
                 raise invalid_value(f"{where}.{quoted(name)}", entry)
         pairs.append((str(name), tuple(entry) if listed else entry))
     return tuple(pairs)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether it is an int or a float, and no bool, which Python counts as an int."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

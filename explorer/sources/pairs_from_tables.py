@@ -31,8 +31,8 @@ from lossprism.explorer.sources.local_datasets import content_of_table
 from lossprism.explorer.sources.pairs import Pairs, distinct, scores_or_none
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_to_pairs import Pair, RowReader
+from lossprism.explorer.sources.table_column_kinds import Grid, step
 from lossprism.explorer.sources.table_file_reader import in_turn_to_read, read_grid
-from lossprism.explorer.sources.table_grid import Grid, step
 from lossprism.explorer.sources.vector_columns import GUIDES, KINDS, OWN, VECTOR_ROLES
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")

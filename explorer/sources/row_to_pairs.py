@@ -33,7 +33,7 @@ from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
 from lossprism.explorer.sources.pictures import RowPictures
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.sentence_vectors_in_tables import SentenceVectors
-from lossprism.explorer.sources.table_grid import Grid, step
+from lossprism.explorer.sources.table_column_kinds import Grid, step
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 
 # Two sentences, their label, and the teacher's score, NaN for none.

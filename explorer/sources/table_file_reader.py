@@ -19,7 +19,7 @@ from lossprism.explorer.sources.lists_and_objects_written_as_text import read_wr
 from lossprism.explorer.sources.nested_rows import flattened
 from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.record_batches import batch_records
-from lossprism.explorer.sources.table_grid import Grid, step
+from lossprism.explorer.sources.table_column_kinds import Grid, step
 from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
 from lossprism.explorer.sources.vector_columns import names_own_vectors, text_names
 

@@ -28,12 +28,13 @@ from lossprism.explorer.runtime.limits import ANSWER_S
 from lossprism.explorer.runtime.owner_consent import read_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_field_types import Json
-from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES, check_answer
+from lossprism.explorer.runtime.response_size import check_answer
+from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import forget_visitor
+from lossprism.explorer.web.middleware.accepted_compression import is_compressed
 from lossprism.explorer.web.middleware.asgi_messages import arrived, body_of
 from lossprism.explorer.web.middleware.exception_handler import problem_of
-from lossprism.explorer.web.middleware.large_response_streaming import is_compressed
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 from lossprism.explorer.web.middleware.request_threads import Pool
 from lossprism.explorer.web.middleware.visitor_key import (

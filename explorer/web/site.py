@@ -26,7 +26,6 @@ from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
-from lossprism.explorer.runtime.accepted_host_names import accepted_names
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job, Report
@@ -35,7 +34,7 @@ from lossprism.explorer.runtime.owner_consent import allow_folder
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
-from lossprism.explorer.web import page_html, page_requests
+from lossprism.explorer.web import page_html, page_requests, static_files
 from lossprism.explorer.web.api.endpoint_descriptions import (
     INTRODUCTION,
     guide_for_agents,
@@ -54,6 +53,7 @@ from lossprism.explorer.web.api.gradio_private import (
 from lossprism.explorer.web.api.health_check import health
 from lossprism.explorer.web.api.openapi import openapi
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
+from lossprism.explorer.web.middleware.accepted_host_names import accepted_names
 from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
 from lossprism.explorer.web.middleware.cross_site_guard import CrossSiteGuardMiddleware
 from lossprism.explorer.web.middleware.exception_handler import ExceptionHandlerMiddleware
@@ -62,7 +62,6 @@ from lossprism.explorer.web.middleware.large_response_streaming import ResponseS
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
 from lossprism.explorer.web.middleware.request_limits import RequestLimitsMiddleware
 from lossprism.explorer.web.middleware.visitor_key import VisitorKeyMiddleware
-from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
 from lossprism.explorer.web.page_requests import FORGET
 from lossprism.explorer.web.pages import link_previews
 from lossprism.explorer.web.pages.claims import initial_page_data as claims_page
@@ -74,6 +73,7 @@ from lossprism.explorer.web.pages.landscape import initial_page_data as landscap
 from lossprism.explorer.web.pages.large import initial_page_data as large_page
 from lossprism.explorer.web.pages.learn import initial_page_data as learn_page
 from lossprism.explorer.web.pages.missing import page as missing
+from lossprism.explorer.web.pages.page_data import Facts, Hosted, PageLink
 from lossprism.explorer.web.pages.sentence_map import initial_page_data as map_page
 from lossprism.explorer.web.pages.sphere import initial_page_data as sphere_page
 from lossprism.version import VERSION
@@ -207,7 +207,7 @@ def build(first: Scenario) -> gr.Server:
         routes=[
             *pages,
             *page_requests.routes(functions),
-            *page_html.file_routes(page_data(first)),
+            *static_files.file_routes(page_data(first)),
             HEALTH,
             AGENTS,
             OPENAPI,
@@ -314,7 +314,7 @@ def _launched(
             enable_monitoring=False,
             state_session_capacity=SESSIONS,
             max_file_size=FILE_BYTES,
-            favicon_path=page_html.ICON,
+            favicon_path=static_files.ICON,
             share=share,
             mcp_server=True,
             app_kwargs={"lifespan": prepared},

@@ -23,12 +23,12 @@ they are ours. What a loss reads follows from the columns of the dataset:
                                 bi-encoder, as it is for a cross-encoder); where all are of one
                                 length, a column for each candidate will do
 
-The rules, as on the page (`losses.label_scale`): `label_range` are the ends of the labels' scale, and a
-pair whose label reaches `threshold`, by default its middle, is positive; the other pairs' second
-sentences are further negatives (unless `extra_negatives` is False); a loss that regresses on
+The rules, as on the page (`losses.label_scale`): `label_range` are the ends of the labels' scale,
+and a pair whose label reaches `threshold`, by default its middle, is positive; the other pairs'
+second sentences are further negatives (unless `extra_negatives` is False); a loss that regresses on
 labels has the ends of the scale as 0 and 1; both sentences of a positive pair are one class. What
-is not given is guessed by the first batch, and a warning says what was made of it unless labels
-lie within 0..1; the whole data know better:
+is not given is guessed by the first batch, and a warning says what was made of it unless labels lie
+within 0..1; the whole data know better:
 
     CosineMseLoss(model, label_range=label_range_of(pairs["score"]))  # from losses.label_scale
 
@@ -52,9 +52,9 @@ import torch
 from torch import nn
 
 from lossprism.losses.sentence_transformers.batch_sampler_check import check_epoch as check_epoch
-from lossprism.losses.sentence_transformers.batch_sampler_check import in_order as in_order
 from lossprism.losses.sentence_transformers.callback import PrismCallback as PrismCallback
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists as whole_lists
+from lossprism.losses.sentence_transformers.dataset_order_sampler import in_order as in_order
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack as layer_stack
 from lossprism.losses.sentence_transformers.layer_freezing import move_only as move_only
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss

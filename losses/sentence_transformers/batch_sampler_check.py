@@ -1,23 +1,12 @@
-"""Samplers of a trainer's batches: rows in order, and a check that a sampler fills its epoch."""
+"""Check that the sampler of a trainer's batches fills its epoch."""
 
 import warnings
-from collections.abc import Sized
 from typing import Any
 
 import torch
-from torch.utils.data import BatchSampler, SequentialSampler
 
 # A sampler that shows less than this share of the rows in an epoch repeats or leaves out others.
 MIN_SEEN_SHARE = 0.75
-
-
-def in_order(dataset: Sized, batch_size: int, drop_last: bool, **_: object) -> BatchSampler:
-    """Return a sampler of the rows in dataset order in every epoch, for a trainer of
-    sentence-transformers: ``batch_sampler=in_order``.
-
-    Its other arguments (a generator, the columns of labels) are not needed.
-    """
-    return BatchSampler(SequentialSampler(dataset), batch_size, drop_last)
 
 
 def check_epoch(trainer: Any) -> None:

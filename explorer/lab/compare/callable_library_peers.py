@@ -39,7 +39,7 @@ from lossprism.losses.library_peer_record import (
     VALUED,
     Peer,
 )
-from lossprism.losses.lists.list_net import MULTIPLE_NEGATIVES
+from lossprism.losses.lists.list_net_and_softmax_rank import MULTIPLE_NEGATIVES
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 
 

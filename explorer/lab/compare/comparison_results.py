@@ -18,8 +18,7 @@ from lossprism.explorer.locale import say, title_word
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
-from lossprism.explorer.runtime.validation import quoted
+from lossprism.explorer.runtime.validation import is_number, quoted
 from lossprism.losses import LossSpec
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.spec import ParameterValue

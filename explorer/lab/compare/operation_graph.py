@@ -25,7 +25,7 @@ from torch import Tensor
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.function_source import tree_of
 from lossprism.explorer.core.trace import Step, function_of
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.losses import Parameter
 
 INPUT, PARAMETER, CONSTANT = "input", "parameter", "constant"

@@ -16,13 +16,17 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
 from lossprism.explorer.lab.doctor.hard_negative_mining import MinedNegatives
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.losses_matching_known_values import (
+    is_of_library,
+    possible_losses,
+)
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, Examined
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.runtime.response_field_types import Whole, as_answer
+from lossprism.explorer.runtime.response_dataclasses import Whole, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.losses import LOSSES, LossSpec

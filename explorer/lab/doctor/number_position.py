@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.core.parameter_values import Settings
-from lossprism.explorer.lab.doctor.assumed_labels import (
+from lossprism.explorer.lab.doctor.assumed_labels import assumed_counts, assumed_labels
+from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.collapse_range_for_unknown_labels import (
     CollapseRange,
-    assumed_counts,
-    assumed_labels,
     collapse_range,
 )
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
     falls_below_zero,
     minimum_of,

@@ -7,7 +7,8 @@ from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.lab.doctor.findings_from_number_matches import Finding
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.lab.doctor.losses_without_definition import (
     LOSSES_WITHOUT_DEFINITION,
     loss_without_definition,
@@ -21,7 +22,8 @@ from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number, percent, typed
-from lossprism.explorer.runtime.response_field_types import Answer, Setting, Whole, as_answer
+from lossprism.explorer.runtime.response_dataclasses import Answer, Whole, as_answer
+from lossprism.explorer.runtime.response_field_types import Setting
 from lossprism.losses import LOSSES
 from lossprism.losses.label_scale import Ends
 
@@ -109,8 +111,7 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
     first_of: dict[str, LossMatch] = {}
     for match in finding.matches:
         first_of.setdefault(match.loss, match)
-    others = [*first_of.values()][1:]
-    if others:
+    if others := [*first_of.values()][1:]:
         titles = [named(one, language) + _where(one, one.parameters, language) for one in others]
         yield say(language, "doctor.also", losses=_shorten(titles, language))
     if first.other is not None:
@@ -139,8 +140,7 @@ def _beyond(match: LossMatch, language: str) -> Iterator[str]:
     if beyond is None:
         return
     margin, reach, value = (display_number(one, 6) for one in (*beyond, match.value))
-    numbers = {"margin": margin, "reach": reach, "value": value}
-    yield say(language, "doctor.margin_beyond", **numbers)
+    yield say(language, "doctor.margin_beyond", margin=margin, reach=reach, value=value)
 
 
 def _doubled(first: LossMatch, following: Finding | None, language: str) -> str:

@@ -11,6 +11,12 @@ import numpy as np
 
 from lossprism.explorer.core.remarks import COSINES_APART
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.candidate_list_faults import (
+    compares_in_lists,
+    on_groups,
+    on_lists,
+    takes_own_negatives,
+)
 from lossprism.explorer.lab.doctor.duplicate_collisions import Collisions, log_choose
 from lossprism.explorer.lab.doctor.finding import (
     NOTE,
@@ -22,26 +28,20 @@ from lossprism.explorer.lab.doctor.finding import (
     evidence,
     worst_first,
 )
-from lossprism.explorer.lab.doctor.label_faults import (
-    compares_in_lists,
-    on_groups,
-    on_label_ends,
-    on_levels,
-    on_lists,
-    takes_own_negatives,
-)
+from lossprism.explorer.lab.doctor.label_faults import on_label_ends, on_levels
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned, Profile
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     configured_losses,
     reference_value,
 )
-from lossprism.explorer.lab.doctor.remedy_trial_result import sampler_values
+from lossprism.explorer.lab.doctor.remedy_trial_result import (
+    sampler_values,
+)
 from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
     NO_DUPLICATES,
     against_batches_without_positive,
     against_shared_texts,
-    mean_labels,
 )
 from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say
@@ -415,3 +415,29 @@ CHECKS = {
     ),
     "scripts": CheckRule(lambda case: True, lambda case: _scripts(case.profile)),
 }
+
+
+# One row, with the mean label, for each pair whose labels differ by at most `limit`.
+MEAN_LABELS = """\
+import unicodedata
+from datasets import Dataset
+def folded(text):
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+table = dataset.to_pandas()
+pair = table[{names}].apply(lambda row: tuple({order}(map(folded, row))), axis=1)
+labels = table.groupby(pair)[{label}]
+is_noise = labels.transform("max") - labels.transform("min") <= {limit}
+table[{label}] = table[{label}].where(~is_noise, labels.transform("mean"))
+dataset = Dataset.from_pandas(table[~(is_noise & pair.duplicated())], preserve_index=False)"""
+
+
+def mean_labels(profile: Profile) -> str:
+    """Return code to paste that replaces the labels of one pair, if they differ by the noise of
+    raters, by their mean."""
+    return MEAN_LABELS.format(
+        names=json.dumps(list(profile.text_columns), ensure_ascii=False),
+        label=json.dumps(profile.label_column, ensure_ascii=False),
+        order="sorted" if profile.is_symmetric else "",
+        limit=round(profile.rater_noise * (1 + 1e-9), 12),
+    )

@@ -12,8 +12,8 @@ from lossprism.explorer.lab.doctor.findings_from_number_matches import (
     minimum_with_duplicates,
     multiples,
 )
-from lossprism.explorer.lab.doctor.known_loss_and_batch import (
-    Known,
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.losses_matching_known_values import (
     other_conventions,
     possible_losses,
 )
@@ -31,7 +31,7 @@ from lossprism.explorer.lab.doctor.number_query import (
 )
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, START
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.losses import LOSSES
 
 

@@ -1,5 +1,5 @@
 """Remedies to paste, each tried on the rows of the table before it is advised: samplers, batch
-sizes and a mask for texts that share a batch, and the mean of labels that differ as raters do."""
+sizes and a mask for texts that share a batch."""
 
 import functools
 import itertools
@@ -44,31 +44,6 @@ MAX_ALONE_SHARE, MAX_WITHOUT_SHARE = 0.1, 0.001
 MAX_ROWS = 200_000  # on which a remedy is tried: all, or a random sample
 # Batches over which a share is measured, in several epochs if one has fewer.
 MEASURED_BATCHES = 1000
-
-# One row, with the mean label, for each pair whose labels differ by at most `limit`.
-MEAN_LABELS = """\
-import unicodedata
-from datasets import Dataset
-def folded(text):
-    text = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(unicodedata.normalize("NFKC", text).split())
-table = dataset.to_pandas()
-pair = table[{names}].apply(lambda row: tuple({order}(map(folded, row))), axis=1)
-labels = table.groupby(pair)[{label}]
-is_noise = labels.transform("max") - labels.transform("min") <= {limit}
-table[{label}] = table[{label}].where(~is_noise, labels.transform("mean"))
-dataset = Dataset.from_pandas(table[~(is_noise & pair.duplicated())], preserve_index=False)"""
-
-
-def mean_labels(profile: Profile) -> str:
-    """Return code to paste that replaces the labels of one pair, if they differ by the noise of
-    raters, by their mean."""
-    return MEAN_LABELS.format(
-        names=json.dumps(list(profile.text_columns), ensure_ascii=False),
-        label=json.dumps(profile.label_column, ensure_ascii=False),
-        order="sorted" if profile.is_symmetric else "",
-        limit=round(profile.rater_noise * (1 + 1e-9), 12),
-    )
 
 
 class SharedTexts:

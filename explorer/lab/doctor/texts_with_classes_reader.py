@@ -27,8 +27,8 @@ from lossprism.explorer.sources.column_roles import (
     position_of,
 )
 from lossprism.explorer.sources.reading_notes import ColumnsRead
+from lossprism.explorer.sources.table_column_kinds import Grid
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.table_grid import Grid
 
 P = TypeVar("P")
 C = TypeVar("C")

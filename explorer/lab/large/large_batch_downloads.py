@@ -13,7 +13,7 @@ from lossprism.explorer.export.csv import csv_text, write_csv
 from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.large_batch_remarks import LabelJudgement
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
-from lossprism.explorer.lab.large.pair_table_search import histogram
+from lossprism.explorer.lab.large.score_histogram_by_label import histogram
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.lab.large.user_label_corrections import changes_of
 from lossprism.explorer.runtime.atomic_write import atomic_write

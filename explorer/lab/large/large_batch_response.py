@@ -10,13 +10,15 @@ from lossprism.explorer.core.label_disagreement import Disagreement
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.lab.large.large_batch_remarks import LabelJudgement
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
-from lossprism.explorer.lab.large.pair_table_search import histogram, page
+from lossprism.explorer.lab.large.pair_table_search import page
+from lossprism.explorer.lab.large.score_histogram_by_label import histogram
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.object_size import bytes_of
-from lossprism.explorer.runtime.response_field_types import Floats, Sparse
+from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.response_field_types import Floats
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.uploaded_vectors import pictures_of
 

@@ -17,7 +17,7 @@ from lossprism.explorer.export.palette import Palette, ramp_table
 from lossprism.explorer.lab.large.large_batch_remarks import SOUGHT_AXIS
 from lossprism.explorer.lab.large.large_batch_session import LargeSession
 from lossprism.explorer.lab.large.loss_matrix_methods import parameters_of
-from lossprism.explorer.lab.large.pair_table_search import histogram
+from lossprism.explorer.lab.large.score_histogram_by_label import histogram
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 from lossprism.explorer.locale import grouped, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number

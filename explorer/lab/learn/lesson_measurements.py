@@ -16,7 +16,7 @@ from lossprism.explorer.lab.compare.losses_towards_collapse import (
     path_of,
     way_along,
 )
-from lossprism.explorer.lab.learn import lesson_charts, loss_term_measures
+from lossprism.explorer.lab.learn import lesson_charts, lesson_matrices, loss_term_measures
 from lossprism.explorer.lab.learn.lesson_types import (
     Chart,
     Curve,
@@ -57,7 +57,7 @@ def listening(scenario: Scenario, scale: float) -> Moment:
         "mse": gradient_share(even.pair_gradient, marked),
         "per_scale": e.loss / scale,
     }
-    return Moment(numbers, (dataclasses.replace(lesson_charts.matrix(e), marked=marked),), e)
+    return Moment(numbers, (dataclasses.replace(lesson_matrices.matrix(e), marked=marked),), e)
 
 
 def temperature(scenario: Scenario, value: float) -> Moment:
@@ -69,7 +69,7 @@ def temperature(scenario: Scenario, value: float) -> Moment:
         "all": e.weights.shares.shape[1] - 1,
         "loss": e.loss,
     }
-    return Moment(numbers, (lesson_charts.matrix(e),), e)
+    return Moment(numbers, (lesson_matrices.matrix(e),), e)
 
 
 def collapse(scenario: Scenario, share: float) -> Moment:
@@ -115,7 +115,7 @@ def duplicate(scenario: Scenario, times: float) -> Moment:
         else loss_term_measures.share_between(e, REPEATED, last),
         "floor": e.floor or 0.0,
     }
-    return Moment(numbers, (lesson_charts.matrix(e),), e)
+    return Moment(numbers, (lesson_matrices.matrix(e),), e)
 
 
 def order(scenario: Scenario, shift: float) -> Moment:
@@ -153,7 +153,7 @@ def accumulation(scenario: Scenario, size: float) -> Moment:
         "cells": cut.comparisons,
         "all": cut.whole_comparisons,
     }
-    return Moment(numbers, (lesson_charts.cells_left(e, cut.cells > 0),), e)
+    return Moment(numbers, (lesson_matrices.cells_left(e, cut.cells > 0),), e)
 
 
 def libraries(scenario: Scenario, place: float) -> Moment:
@@ -222,7 +222,7 @@ def _left_out(e: Exploration, filters: bool) -> Moment:
         "false": loss_term_measures.false_negatives_among(e.batch, cells),
         "loss": e.loss,
     }
-    return Moment(numbers, (lesson_charts.matrix(e),), e)
+    return Moment(numbers, (lesson_matrices.matrix(e),), e)
 
 
 def coverage(scenario: Scenario, place: float) -> Moment:
@@ -238,4 +238,4 @@ def coverage(scenario: Scenario, place: float) -> Moment:
         "sentences": count,
     }
     formula = e.spec.symbols["scores" if e.spec.reads_scores else "similarities"].latex
-    return Moment(numbers, (lesson_charts.sentence_matrix(e.batch, cells, formula),), e)
+    return Moment(numbers, (lesson_matrices.sentence_matrix(e.batch, cells, formula),), e)

@@ -14,7 +14,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.scenario import Data, Rules, Scenario, View
 from lossprism.explorer.export.exploration_array_types import BatchData, Shown
 from lossprism.explorer.runtime.number_format import Real, display_number, whole_percent
-from lossprism.losses.symbols import ParameterValue
+from lossprism.losses.loss_parameter import ParameterValue
 
 # How a number is written: to so many digits, as a share, a count, or a factor.
 Format = Literal["number", "percent", "count", "times"]

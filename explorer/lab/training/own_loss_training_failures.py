@@ -1,5 +1,4 @@
-"""Failures of a training: out of memory, a value that is no finite number, a function of the user's
-own."""
+"""Faults of a user's own loss function during a training: errors, and values that are no number."""
 
 import functools
 from collections.abc import Callable
@@ -8,17 +7,11 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.own_loss import own_loss_errors
+from lossprism.explorer.lab.training.out_of_memory import is_out_of_memory
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LossSpec
 from lossprism.losses.input_checks import NotFinite
-
-# oneDNN's whole message when it gets no memory.
-OUT_OF_MEMORY_MESSAGES = {
-    "could not create a primitive",
-    "could not create a memory object",
-    "could not execute a primitive",
-}
 
 
 class OwnNotFinite(NotFinite):
@@ -27,16 +20,6 @@ class OwnNotFinite(NotFinite):
     def __init__(self, what: str) -> None:
         super().__init__(f"the {what} is no number")
         self.what = what
-
-
-def is_out_of_memory(error: BaseException | None) -> bool:
-    message = str(error)
-    return (
-        isinstance(error, torch.OutOfMemoryError | MemoryError)
-        or "out of memory" in message
-        or "can't allocate memory" in message
-        or message in OUT_OF_MEMORY_MESSAGES
-    )
 
 
 def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -77,15 +60,6 @@ def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Te
         return value
 
     return called
-
-
-def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest of size/2, size/4, … that fits; 0 if not even 2 do."""
-    while size >= 4:
-        size //= 2
-        if fits(size):
-            return size
-    return 0
 
 
 def _reaches(value: Tensor, tensors: list[Tensor]) -> bool:

@@ -51,8 +51,8 @@ from lossprism.explorer.lab.training.run_progress_and_recorded_plan import (
 from lossprism.explorer.lab.training.trainer_rows import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads
-from lossprism.explorer.runtime.atomic_write import age_of
 from lossprism.explorer.runtime.current_visitor import visitor
+from lossprism.explorer.runtime.file_age import age_of
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.saved_arrays import load_array

@@ -26,11 +26,9 @@ from lossprism.explorer.lab.training.held_out_metrics import (
 )
 from lossprism.explorer.lab.training.loss_refusal_reasons import no_epoch
 from lossprism.explorer.lab.training.metric_uncertainty import repeats
-from lossprism.explorer.lab.training.own_loss_training_failures import (
-    is_out_of_memory,
-    largest_fitting,
-    watched,
-)
+from lossprism.explorer.lab.training.objects_of_training_run import RunParts, batch_loss
+from lossprism.explorer.lab.training.out_of_memory import is_out_of_memory, largest_fitting
+from lossprism.explorer.lab.training.own_loss_training_failures import watched
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.probe_batch_exploration import explored
 from lossprism.explorer.lab.training.run_folder import (
@@ -53,7 +51,6 @@ from lossprism.explorer.lab.training.run_json_types import (
 from lossprism.explorer.lab.training.run_remarks import gained
 from lossprism.explorer.lab.training.trainer_callback import Recorder, load_own_weights
 from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, columns_for
-from lossprism.explorer.lab.training.training_run_parts import RunParts, batch_loss
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime import device
 from lossprism.explorer.runtime.atomic_write import atomic_write

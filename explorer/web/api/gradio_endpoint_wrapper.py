@@ -10,7 +10,7 @@ import gradio as gr
 from lossprism.explorer.locale import LANGUAGES, preferred, say
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.unsent_response_bytes import check_answer
+from lossprism.explorer.runtime.response_size import check_answer
 from lossprism.explorer.web.api.endpoint_descriptions import argument_lines
 from lossprism.explorer.web.api.gradio_private import Refusal
 from lossprism.explorer.web.middleware.exception_handler import problem_of

@@ -22,7 +22,8 @@ from gradio.utils import LRUCache, error_payload
 
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES, json_bytes
+from lossprism.explorer.runtime.response_size import json_bytes
+from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
 from lossprism.version import VERSION
 
 __all__ = [

@@ -21,7 +21,8 @@ from lossprism.explorer.lab.compare.comparison_results import (
 from lossprism.explorer.lab.compare.loss_comparison import Comparison
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.number_format import Real, json_number, json_numbers
-from lossprism.explorer.runtime.response_field_types import Setting, Whole, as_answer
+from lossprism.explorer.runtime.response_dataclasses import Whole, as_answer
+from lossprism.explorer.runtime.response_field_types import Setting
 
 Arguments = ParamSpec("Arguments")
 

@@ -12,9 +12,9 @@ import os
 from collections.abc import Collection, Mapping
 
 from lossprism.explorer.locale import preferred
-from lossprism.explorer.runtime.accepted_host_names import HostNames, cloud_notebooks
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.middleware.accepted_host_names import HostNames, cloud_notebooks
 from lossprism.explorer.web.middleware.asgi_messages import (
     Application,
     Message,

@@ -1,8 +1,5 @@
-"""Sending of answers: compressed or not, piece by piece, and counted until they are sent."""
+"""Sending of large answers piece by piece, counted until they are sent."""
 
-from collections.abc import Mapping
-
-from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
 from lossprism.explorer.web.middleware.asgi_messages import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
@@ -37,12 +34,3 @@ class ResponseStreamingMiddleware:
                 UNSENT_BYTES.release(counted)
 
         await self.app(scope, receive, in_pieces)
-
-
-def is_compressed(headers: Mapping[str, str]) -> bool:
-    """Return whether the answer to a request with these headers is compressed: on a hosted page,
-    for a client that accepts brotli."""
-    listed = (entry.split(";") for entry in headers.get("accept-encoding", "").split(","))
-    parts = [[part.strip() for part in entry] for entry in listed]
-    accepts = any(name == "br" and "q=0" not in more for name, *more in parts)
-    return deployment_policy().compresses_answers and accepts

@@ -18,7 +18,7 @@ from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_data import Chart, Colour, Panel, PlotAxis, Trace
 from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.lab.claims.batches import claim_batch
-from lossprism.explorer.lab.claims.registry import claims
+from lossprism.explorer.lab.claims.claim_lookup import claims
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.landscape.loss_over_two_scores import comparisons, surface
 from lossprism.explorer.lab.map.sentence_map import map_of_scenario

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.export.palette import DARK, LIGHT, PRINT, SHADES, channels
-from lossprism.explorer.web import page_html
+from lossprism.explorer.web import page_html, static_files
 
 ROOT = Path(__file__).resolve().parents[3]
 READ = (".py", ".js", ".css", ".html", ".tmpl")
@@ -63,14 +63,14 @@ def test_what_is_no_colour_is_not(line):
 
 @pytest.mark.parametrize(("at", "palette"), [(":root", LIGHT), ("body.dark", DARK)])
 def test_the_page_has_the_colours_of_the_figures(at, palette):
-    styles = page_html.FILES[page_html.PALETTE].decode()
+    styles = static_files.FILES[static_files.PALETTE].decode()
     block = re.search(rf"{re.escape(at)} \{{(.*?)\}}", styles)[1]
     values = dict(re.findall(r"--lp-([\w-]+): ([^;}]+?) ?(?:;|$)", block))
     for name in SHADES["dark"]:
         value = getattr(palette, name)
         stops = [value] if isinstance(value, str) else value
         assert values[name.replace("_", "-")] == " ".join(stops)
-    assert page_html.SHARED_STYLES.index(page_html.PALETTE) < page_html.SHARED_STYLES.index(
+    assert page_html.SHARED_STYLES.index(static_files.PALETTE) < page_html.SHARED_STYLES.index(
         "kit/styles/base_text.css"
     )
 

@@ -21,7 +21,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.notebook import embedded_page
 from lossprism.explorer.notebook.embedded_page import ColabPage, EmbeddedPage
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web import page_html
+from lossprism.explorer.web import static_files
 from tests.sentences import raises_problem
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
@@ -46,7 +46,7 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
     shown = lossprism.show(tuple(FIRST), SECOND, scores, loss="circle", scale=32)
     place, link = shown.address.split("/#")
     assert place == notebook_server
-    assert page_html.BASE in httpx.get(place).text
+    assert static_files.BASE in httpx.get(place).text
     picture, frame = re.findall("<(?:img|iframe) [^>]*>", shown._repr_mimebundle_()["text/html"])
     assert shown.title in picture
     assert f'src="{shown.address}" width="100%" height="900"' in frame

@@ -9,7 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from lossprism.explorer.runtime.atomic_write import age_of, atomic_write
+from lossprism.explorer.runtime.atomic_write import atomic_write
+from lossprism.explorer.runtime.file_age import age_of
 
 
 def test_a_write_that_fails_leaves_the_old_and_nothing_beside(tmp_path):

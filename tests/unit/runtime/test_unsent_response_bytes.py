@@ -11,7 +11,8 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.unsent_response_bytes import UnsentBytes, check_answer, json_bytes
+from lossprism.explorer.runtime.response_size import check_answer, json_bytes
+from lossprism.explorer.runtime.unsent_response_bytes import UnsentBytes
 from tests.sentences import raises_problem
 
 

@@ -13,29 +13,32 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import LANGUAGES, catalogue
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import plain
-from lossprism.explorer.web import page_html, site
+from lossprism.explorer.web import site, static_files
 
 FACTS = {"explore": {"losses": {"∞": "<b>"}}}
 
 
 @pytest.fixture(scope="module")
 def client():
-    return TestClient(FastAPI(routes=page_html.file_routes(FACTS)))
+    return TestClient(FastAPI(routes=static_files.file_routes(FACTS)))
 
 
 def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
-    found = client.get(f"/{page_html.BASE}/kit/page_startup.js")
-    assert found.content == page_html.FILES["kit/page_startup.js"]
+    found = client.get(f"/{static_files.BASE}/kit/page_startup.js")
+    assert found.content == static_files.FILES["kit/page_startup.js"]
     assert found.headers["content-type"].startswith("text/javascript")
     assert "immutable" in found.headers["cache-control"]
 
 
 def test_another_content_has_another_version(monkeypatch):
-    changed = {**page_html.FILES, "kit/dom.js": page_html.FILES["kit/dom.js"] + b"\n"}
-    renamed = {name.replace("dom.js", "domo.js"): one for name, one in page_html.FILES.items()}
-    versions = {page_html.version(files) for files in (page_html.FILES, changed, renamed)}
+    changed = {
+        **static_files.FILES,
+        "kit/dom.js": static_files.FILES["kit/dom.js"] + b"\n",
+    }
+    renamed = {name.replace("dom.js", "domo.js"): one for name, one in static_files.FILES.items()}
+    versions = {static_files.version(files) for files in (static_files.FILES, changed, renamed)}
     assert len(versions) == 3
-    assert page_html.version(dict(page_html.FILES)) == page_html.VERSION
+    assert static_files.version(dict(static_files.FILES)) == static_files.VERSION
 
 
 def test_another_version_is_never_served(client):
@@ -44,13 +47,13 @@ def test_another_version_is_never_served(client):
 
 @pytest.mark.parametrize("name", ["mount.py", "page_data.py", "../site.py", "nothing.js"])
 def test_what_is_no_file_of_the_browser_is_not_served(client, name):
-    answer = client.get(f"/{page_html.BASE}/{name}")
+    answer = client.get(f"/{static_files.BASE}/{name}")
     assert answer.status_code == 404
-    assert answer.headers.get("cache-control") != page_html.CACHED_FOR_GOOD
+    assert answer.headers.get("cache-control") != static_files.CACHED_FOR_GOOD
 
 
 def test_facts_are_requested_again(client):
-    found = client.get(f"/{page_html.BASE}/data/explore.json")
+    found = client.get(f"/{static_files.BASE}/data/explore.json")
     assert found.json() == FACTS["explore"]
     assert found.headers["cache-control"] == "no-cache"
 
@@ -60,7 +63,7 @@ def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, la
     folders = {folder for _, folder, _ in site.PAGES} | {"missing"}
     assert (
         {"doctor", "compare", "problem"}
-        < set(page_html.LATER_TOPICS)
+        < set(static_files.LATER_TOPICS)
         < folders
         | {
             "parity",
@@ -68,8 +71,8 @@ def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, la
         }
     )
     parts = [
-        client.get(f"/{page_html.BASE}/words/{language}/{part}.json").json()
-        for part in ("shared", *page_html.LATER_TOPICS)
+        client.get(f"/{static_files.BASE}/words/{language}/{part}.json").json()
+        for part in ("shared", *static_files.LATER_TOPICS)
     ]
     assert sum(map(len, parts)) == len(catalogue(language))
     assert {key: one for part in parts for key, one in part.items()} == catalogue(language)
@@ -78,9 +81,9 @@ def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, la
 def test_a_hosted_page_sends_its_files_compressed(client, monkeypatch):
     takes = {"accept-encoding": "gzip, br"}
     names = ["kit/page_startup.js", "kit/icon.svg", "words/zh/shared.json", "data/explore.json"]
-    plainly = [client.get(f"/{page_html.BASE}/{name}", headers=takes) for name in names]
+    plainly = [client.get(f"/{static_files.BASE}/{name}", headers=takes) for name in names]
     monkeypatch.setenv(HOSTED, "1")
-    packed = [client.get(f"/{page_html.BASE}/{name}", headers=takes) for name in names]
+    packed = [client.get(f"/{static_files.BASE}/{name}", headers=takes) for name in names]
     assert [one.content for one in packed] == [one.content for one in plainly]
     encodings = [
         [one.headers.get("content-encoding") for one in some] for some in (plainly, packed)
@@ -91,7 +94,7 @@ def test_a_hosted_page_sends_its_files_compressed(client, monkeypatch):
         ("kit/page_startup.js", {"accept-encoding": "gzip"}),
         ("kit/icon-192.png", takes),
     ):
-        found = client.get(f"/{page_html.BASE}/{name}", headers=headers)
+        found = client.get(f"/{static_files.BASE}/{name}", headers=headers)
         assert "content-encoding" not in found.headers
 
 
@@ -122,7 +125,7 @@ def test_a_system_learns_how_to_install_the_page(client):
         drawn = client.get(f"/{icon['src']}")
         assert drawn.headers["content-type"] == icon["type"]
         if message == "any":
-            assert drawn.content == page_html.ICON.read_bytes()
+            assert drawn.content == static_files.ICON.read_bytes()
         else:
             with Image.open(io.BytesIO(drawn.content)) as image:
                 assert f"{image.width}x{image.height}" == message

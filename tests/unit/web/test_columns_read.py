@@ -25,7 +25,7 @@ from lossprism.explorer.web.api import dataset_diagnosis, endpoints, pasted_text
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_page
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
-from lossprism.explorer.web.pages.finetune import uploaded_file as training_file
+from lossprism.explorer.web.pages.finetune import uploaded_file_description as training_file
 from lossprism.explorer.web.pages.large import requests as large_page
 from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.unit.web.test_api_rules import AT_ONCE

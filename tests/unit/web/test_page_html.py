@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from lossprism.explorer.core.scenario import OPENING
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import encoded
-from lossprism.explorer.web import page_html, site
+from lossprism.explorer.web import page_html, site, static_files
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware
 
 NAMES = ("a", "b")
@@ -40,7 +40,7 @@ FIRST_BYTES = 245_000  # compressed, without fonts, heads and answers: Explore h
 
 
 def loaded(html: str, kind: str) -> list[str]:
-    return re.findall(rf'<link rel="{kind}" href="{page_html.BASE}/([^"]+)"', html)
+    return re.findall(rf'<link rel="{kind}" href="{static_files.BASE}/([^"]+)"', html)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -52,9 +52,9 @@ def test_a_page_asks_for_all_that_it_needs_at_once(folder):
         page_html.imported(["kit/page_startup.js", f"pages/{folder}/state.js", *parts])
     )
     later = set(re.findall(r'data-later-part="([^"]+)"', html))
-    assert later <= set(page_html.FILES)
+    assert later <= set(static_files.FILES)
     assert not later & set(loaded(html, "modulepreload"))
-    assert {*loaded(html, "stylesheet"), *loaded(html, "modulepreload")} <= set(page_html.FILES)
+    assert {*loaded(html, "stylesheet"), *loaded(html, "modulepreload")} <= set(static_files.FILES)
     assert 'data-functions="a b"' in html
 
 
@@ -67,14 +67,14 @@ def facts():
 def test_little_is_fetched_before_the_first_picture(folder, facts):
     html = page(folder)
     names = [*loaded(html, "stylesheet"), *loaded(html, "modulepreload")]
-    parts = {"shared", folder} & {"shared", *page_html.LATER_TOPICS}
+    parts = {"shared", folder} & {"shared", *static_files.LATER_TOPICS}
     paths = [f"words/en/{part}.json" for part in parts]
     sent = [
         html.encode(),
         encoded(facts[folder]),
-        *(page_html.FILES[name] for name in names + paths),
+        *(static_files.FILES[name] for name in names + paths),
     ]
-    assert sum(map(len, map(page_html.packed_file, sent))) < FIRST_BYTES
+    assert sum(map(len, map(static_files.packed_file, sent))) < FIRST_BYTES
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -89,7 +89,7 @@ def test_every_module_belongs_to_a_page():
     later = {name for html in pages for name in re.findall(r'data-later-part="([^"]+)"', html)}
     modules = {name for html in pages for name in loaded(html, "modulepreload")}
     modules |= set(page_html.imported(later))
-    written = {name for name in page_html.FILES if name.endswith(".js")}
+    written = {name for name in static_files.FILES if name.endswith(".js")}
     # Two stand in the page itself, the third is fetched with the first chart, the fourth with its
     # fold.
     assert written - modules == {

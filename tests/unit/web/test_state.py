@@ -11,12 +11,12 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training.plan import RANGES
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.sources import random_batch
-from lossprism.explorer.web.page_data import Effect, Entry, Kind, table
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table, first_plan
 from lossprism.explorer.web.pages.large.requests import Source, read_query
 from lossprism.explorer.web.pages.large.state_entries import large_table
+from lossprism.explorer.web.pages.page_state_table import Effect, Entry, Kind, table
 
 TABLES = {
     "explore": plain(scenario_table()),

@@ -46,7 +46,6 @@ from lossprism.explorer.web.middleware.visitor_key import (
     VisitorKeyMiddleware,
     with_headers,
 )
-from lossprism.explorer.web.page_data import Hosted
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.claims import requests as claims_requests
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
@@ -54,6 +53,7 @@ from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
+from lossprism.explorer.web.pages.page_data import Hosted
 from lossprism.explorer.web.pages.sentence_map import requests as map_requests
 from tests import wire
 from tests.downloads import file_of

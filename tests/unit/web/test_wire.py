@@ -64,7 +64,7 @@ from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
 from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
-from lossprism.explorer.web.pages.finetune import uploaded_file as training_file
+from lossprism.explorer.web.pages.finetune import uploaded_file_description as training_file
 from lossprism.explorer.web.pages.large import remark_and_download_requests as large_taking
 from lossprism.explorer.web.pages.large import requests as large_requests
 from lossprism.explorer.web.pages.large.uploaded_file_description import (

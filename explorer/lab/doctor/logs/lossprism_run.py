@@ -10,9 +10,9 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.training.collapse_values_of_training_rows import values_at_collapse
 from lossprism.explorer.lab.training.data import material_of, rules_of
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.probe_batch_exploration import values_at_collapse
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, RunConfig, StepRecord
 from lossprism.explorer.lab.training.teacher_scores import vectors_of

@@ -7,7 +7,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.explorer.sources.table_in_pasted_text import bar_cells
 
 _LOSS = re.compile(

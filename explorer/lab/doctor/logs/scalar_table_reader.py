@@ -30,7 +30,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
 )
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 from lossprism.explorer.sources.cells import (
     NOTHING,
     Cells,
@@ -42,8 +42,8 @@ from lossprism.explorer.sources.cells import (
 from lossprism.explorer.sources.column_roles import name_reranking, names_ids
 from lossprism.explorer.sources.delimited import SAMPLE, ReportProgress, no_progress
 from lossprism.explorer.sources.json_rows import Object, object_records, written
+from lossprism.explorer.sources.table_column_kinds import Grid
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.table_grid import Grid
 from lossprism.explorer.sources.table_in_pasted_text import are_steps
 
 NAME_COLUMNS = (

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.doctor.logs.log import (
 )
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import is_number
+from lossprism.explorer.runtime.validation import is_number
 
 SIGNATURE = b"SQLite format 3\x00"
 WITH_JOURNAL = b"\x02\x02"  # bytes 18 and 19 of a database with a write-ahead log

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.claims.registry import claims
+from lossprism.explorer.lab.claims.claim_lookup import claims
 from lossprism.explorer.lab.claims.training_claims import TRAININGS
-from lossprism.explorer.runtime.response_field_types import as_answer
-from lossprism.explorer.web.page_data import Entry
+from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.web.pages.claims import requests
 from lossprism.explorer.web.pages.claims.state_entries import claims_table
+from lossprism.explorer.web.pages.page_state_table import Entry
 
 SERVED = requests.SERVED
 

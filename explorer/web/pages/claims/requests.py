@@ -8,7 +8,8 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.claims.batches import claim_batch
 from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Sample, Side
-from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
+from lossprism.explorer.lab.claims.claim_lookup import claims
+from lossprism.explorer.lab.claims.claim_verdicts import checks_of, verdicts
 from lossprism.explorer.lab.claims.training_claims import TRAININGS, ended, judged
 from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
@@ -18,7 +19,8 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import NAMED_RUNS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import Json, as_answer
+from lossprism.explorer.runtime.response_dataclasses import as_answer
+from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import of_type, one_of, texts, within
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.claims.state_entries import SCALES

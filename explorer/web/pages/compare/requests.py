@@ -42,13 +42,8 @@ from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import (
-    Floats,
-    Json,
-    Setting,
-    Sparse,
-    as_answer,
-)
+from lossprism.explorer.runtime.response_dataclasses import Sparse, as_answer
+from lossprism.explorer.runtime.response_field_types import Floats, Json, Setting
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow

@@ -11,7 +11,6 @@ from lossprism.explorer.lab.doctor.hard_negative_mining import (
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from lossprism.explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.doctor import (
     data_source,
     dataset_requests,
@@ -19,6 +18,7 @@ from lossprism.explorer.web.pages.doctor import (
     run_requests,
 )
 from lossprism.explorer.web.pages.doctor.state_entries import CHECKS, EXAMPLES, doctor_table
+from lossprism.explorer.web.pages.page_state_table import Entry
 from lossprism.losses import LOSSES
 
 SERVED = [*number_requests.SERVED, *dataset_requests.SERVED, *run_requests.SERVED]

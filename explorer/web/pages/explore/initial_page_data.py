@@ -2,25 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lossprism.explorer.core import own_loss
-from lossprism.explorer.core.library_classes_without_loss import RELATED_CLASSES
-from lossprism.explorer.core.loss_lookup import other_names
-from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.lab.training.parameter_trial_plans import MAX_PAIRS
 from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
-from lossprism.explorer.locale import COUNTS
-from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
-from lossprism.explorer.sources import drawn_batches, random_batch, textbook
-from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
-from lossprism.explorer.web.page_data import Example, Limits, RelatedClass
+from lossprism.explorer.sources import drawn_batches, textbook
 from lossprism.explorer.web.pages.explore import requests
-from lossprism.explorer.web.pages.explore.loss_facts import describe_losses
-from lossprism.explorer.web.pages.explore.state_entries import scenario_table
-from lossprism.losses import GROUPS, LOSSES
+from lossprism.explorer.web.pages.page_data import Example
+from lossprism.losses import LOSSES
 
 SERVED = requests.SERVED
 
@@ -60,30 +49,3 @@ def page_data() -> ExplorePageData:
         own=[name for name in LOSSES if own_loss.own_loss(name)],
         editable=own_loss.may_edit(),
     )
-
-
-def shared_data(first: Scenario) -> dict[str, Any]:
-    """Return the facts for every page: losses, limits, the first scenario."""
-    return {
-        "counts": sorted(COUNTS),
-        "losses": describe_losses(),
-        "groups": list(GROUPS),
-        "paired": list(PAIRED),
-        "by_pair": list(NAMED_BY_PAIR),
-        "names": other_names(),
-        "related_classes": [
-            RelatedClass([one.name, *one.others], one.loss, one.problem().key, one.is_shared)
-            for one in RELATED_CLASSES
-        ],
-        "defaults": first.sent(),
-        "examples_in": textbook.IN_LANGUAGE,
-        "scenario": scenario_table(),
-        "limits": Limits(
-            pairs=EXPLORED_PAIRS,
-            bytes=FILE_BYTES,
-            encoder=EMBEDDED,
-            plain_encoders=[APART, ALIKE],
-            random=random_batch.RANGES,
-            link=LINK_LETTERS,
-        ),
-    }

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.training import cosent_experiment_plans
+from lossprism.explorer.lab.training import published_cosent_results
 from lossprism.explorer.lab.training.plan import AUGMENTATIONS, SCHEDULES, SCRATCH
 from lossprism.explorer.lab.training.run_control import MORE_EVALUATIONS
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import PRACTICE
-from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.finetune import requests
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table
+from lossprism.explorer.web.pages.page_state_table import Entry
 
 SERVED = requests.SERVED
 
@@ -91,16 +91,16 @@ def page_data() -> FinetuneOwn:
 def _printed() -> Printed:
     """The figures of the source's table, row by row."""
     return Printed(
-        citation=cosent_experiment_plans.CITATION,
-        sets=list(cosent_experiment_plans.DATA_SETS),
+        citation=published_cosent_results.CITATION,
+        sets=list(published_cosent_results.DATA_SETS),
         spearman=_rows("spearman"),
         accuracy=_rows("accuracy"),
     )
 
 
 def _rows(figure: str) -> list[PrintedRow]:
-    means = cosent_experiment_plans.PRINTED_AVERAGES[figure]
-    table = cosent_experiment_plans.PRINTED_FIGURES[figure]
+    means = published_cosent_results.PRINTED_AVERAGES[figure]
+    table = published_cosent_results.PRINTED_FIGURES[figure]
     return [
         PrintedRow(model, loss, [*values, means[model, loss]])
         for (model, loss), values in table.items()

@@ -12,7 +12,7 @@ from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import invalid_value, one_of
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
-from lossprism.explorer.web.pages.finetune.uploaded_file import uploaded_path
+from lossprism.explorer.web.pages.finetune.uploaded_file_description import uploaded_path
 from lossprism.losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are

@@ -33,14 +33,14 @@ from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_field_types import Sparse
+from lossprism.explorer.runtime.response_dataclasses import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
 from lossprism.explorer.web.pages.finetune.plan_check import check
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 from lossprism.explorer.web.pages.finetune.time_estimate import estimate_pace
-from lossprism.explorer.web.pages.finetune.uploaded_file import (
+from lossprism.explorer.web.pages.finetune.uploaded_file_description import (
     describe_file,
     hand_in,
     uploaded_pairs,

@@ -7,11 +7,11 @@ from lossprism.explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDU
 from lossprism.explorer.runtime.limits import SEEDS
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.practice_sentences import PRACTICE
-from lossprism.explorer.web.page_data import Entry, Kind, kind_of
 from lossprism.explorer.web.pages.finetune.request_plan import (
     COMMON_DATA_FIELDS,
     SOURCE_DATA_FIELDS,
 )
+from lossprism.explorer.web.pages.page_state_table import Entry, Kind, kind_of
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60

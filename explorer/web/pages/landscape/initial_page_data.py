@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.landscape.loss_over_two_scores import levers, offered
 from lossprism.explorer.sources.textbook import EXAMPLES
-from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.landscape import requests
 from lossprism.explorer.web.pages.landscape.state_entries import landscape_table
+from lossprism.explorer.web.pages.page_state_table import Entry
 from lossprism.losses import LOSSES
 
 SERVED = requests.SERVED

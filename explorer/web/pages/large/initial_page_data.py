@@ -13,10 +13,10 @@ from lossprism.explorer.lab.large.loss_matrix_methods import (
 from lossprism.explorer.locale import LANGUAGES, Word, catalogue, title_word
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
 from lossprism.explorer.web.pages.large import remark_and_download_requests, requests
 from lossprism.explorer.web.pages.large.state_entries import large_table
+from lossprism.explorer.web.pages.page_state_table import Entry
 from lossprism.losses import LOSSES
 
 SERVED = [*requests.SERVED, *remark_and_download_requests.SERVED]

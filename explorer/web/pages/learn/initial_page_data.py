@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.learn import lesson_types
 from lossprism.explorer.lab.learn.lessons import LECTURE, LESSONS
-from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.learn import requests
 from lossprism.explorer.web.pages.learn.state_entries import learn_table
+from lossprism.explorer.web.pages.page_state_table import Entry
 
 SERVED = requests.SERVED
 # The lessons have addresses of their own below that of the page.

@@ -8,7 +8,8 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS, Preset
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_data import ChosenLoss, Entry
+from lossprism.explorer.web.pages.page_data import ChosenLoss
+from lossprism.explorer.web.pages.page_state_table import Entry
 from lossprism.explorer.web.pages.sphere import requests
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
+from lossprism.explorer.lab.claims.claim_lookup import claims
 from lossprism.explorer.lab.claims.confidence_interval import estimate_of
 from lossprism.explorer.lab.claims.measured_trainings import measured
-from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.claims.training_claims import TRAININGS, angles_by_rank
 from lossprism.explorer.lab.claims.verdict import Verdict, verdict_of
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores

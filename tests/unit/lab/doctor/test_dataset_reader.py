@@ -22,7 +22,8 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     rows_link,
     sample_places,
 )
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import INFERENCE_KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

@@ -8,9 +8,10 @@ import math
 import pytest
 
 from lossprism.explorer.core.loss_lookup import other_names
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
     minimum_of,

@@ -11,7 +11,8 @@ from PIL import Image
 
 from lossprism.explorer.lab.large.large_batch_response import pairs_page
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
-from lossprism.explorer.lab.large.pair_table_search import ROWS_PER_PAGE, histogram, page
+from lossprism.explorer.lab.large.pair_table_search import ROWS_PER_PAGE, page
+from lossprism.explorer.lab.large.score_histogram_by_label import histogram
 from lossprism.explorer.sources.encoders.uploaded_vectors import store
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of

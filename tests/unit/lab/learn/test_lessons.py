@@ -13,7 +13,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.lab.compare.batch_change_effects import Change, changed_batch
-from lossprism.explorer.lab.learn import lesson_charts, lesson_measurements, loss_term_measures
+from lossprism.explorer.lab.learn import lesson_matrices, lesson_measurements, loss_term_measures
 from lossprism.explorer.lab.learn.lesson_types import (
     Chart,
     Lesson,
@@ -236,7 +236,7 @@ def test_the_wrong_labels_are_marked() -> None:
     found = moments("spotlight", 0)[0].pictures[0]
     assert isinstance(found, Matrix)
     assert found.marked == (6, 14)
-    others = lesson_charts.matrix(explore(explored("graded_english", "cosent")))
+    others = lesson_matrices.matrix(explore(explored("graded_english", "cosent")))
     assert others.marked == ()
 
 

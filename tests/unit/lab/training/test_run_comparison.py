@@ -13,6 +13,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training import (
     cosent_experiment_plans,
+    published_cosent_results,
     run_comparison,
     terminal_commands,
 )
@@ -174,9 +175,9 @@ def test_queueing_several_checks_all_before_any(runs):
 
 
 def test_the_averages_that_the_source_prints_are_those_of_its_figures():
-    for figure, rows in cosent_experiment_plans.PRINTED_FIGURES.items():
+    for figure, rows in published_cosent_results.PRINTED_FIGURES.items():
         for model, values in rows.items():
-            printed = cosent_experiment_plans.PRINTED_AVERAGES[figure][model]
+            printed = published_cosent_results.PRINTED_AVERAGES[figure][model]
             assert printed == pytest.approx(sum(values) / len(values), abs=0.0101)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from lossprism.explorer.runtime.accepted_host_names import HostNames, accepted_names
+from lossprism.explorer.web.middleware.accepted_host_names import HostNames, accepted_names
 from lossprism.explorer.web.middleware.cross_site_guard import (
     FRAMES,
     CrossSiteGuardMiddleware,

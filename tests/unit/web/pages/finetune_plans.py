@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.web.pages.finetune import plan_check as checking
-from lossprism.explorer.web.pages.finetune import state_entries, uploaded_file
+from lossprism.explorer.web.pages.finetune import state_entries, uploaded_file_description
 
 FIRST = state_entries.first_plan()
 
@@ -18,8 +18,8 @@ def check(request: object) -> dict[str, object]:
 
 
 def describe(request: object) -> dict[str, object]:
-    return plain(uploaded_file.describe_file(request))
+    return plain(uploaded_file_description.describe_file(request))
 
 
 def hand(request: object) -> dict[str, object]:
-    return plain(uploaded_file.hand_in(request))
+    return plain(uploaded_file_description.hand_in(request))

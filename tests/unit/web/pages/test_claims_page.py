@@ -8,7 +8,8 @@ import pytest
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.claim import Sample
-from lossprism.explorer.lab.claims.registry import claims, verdicts
+from lossprism.explorer.lab.claims.claim_lookup import claims
+from lossprism.explorer.lab.claims.claim_verdicts import verdicts
 from lossprism.explorer.lab.claims.training_claims import SYMBOLS, TRAININGS
 from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan

@@ -26,7 +26,7 @@ from lossprism.explorer.web.pages.finetune import (
     request_plan,
     requests,
     state_entries,
-    uploaded_file,
+    uploaded_file_description,
 )
 from lossprism.losses import LOSSES
 from tests.downloads import file_of
@@ -150,8 +150,11 @@ def test_the_encoding_of_a_file_is_reported_and_can_be_chosen(uploads):
         sentences = {first for first, _, _ in data.read(plan).train}
         assert any(first.startswith("Чай") for first in sentences) == (encoding == "")
     on = {**known, "columns": {}}
-    assert uploaded_file.uploaded_pairs({**on, "encoding": ""}).pairs[0][0] == "Чай 0 ещё горячий."
-    assert uploaded_file.uploaded_pairs(on).pairs[0][0] != "Чай 0 ещё горячий."
+    assert (
+        uploaded_file_description.uploaded_pairs({**on, "encoding": ""}).pairs[0][0]
+        == "Чай 0 ещё горячий."
+    )
+    assert uploaded_file_description.uploaded_pairs(on).pairs[0][0] != "Чай 0 ещё горячий."
     few = base64.b64encode("sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r")).decode()
     unclear = hand({"name": "few.csv", "content": few})
     assert unclear["problem"]["key"] == "problem.file_encoding"

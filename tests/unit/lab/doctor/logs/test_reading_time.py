@@ -13,7 +13,7 @@ import pytest
 from lossprism.explorer.lab.doctor.logs.run_reader import read_content
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import delimited, table_grid
+from lossprism.explorer.sources import delimited, table_column_kinds
 from tests.unit.lab.doctor.logs.test_run_reader import FIRST, event, record
 from tests.unit.sources.test_odd_files import calls_of
 
@@ -119,7 +119,7 @@ def test_the_time_grows_as_the_log_does(what):
 
 def test_a_wide_table_is_refused_at_its_first_bad_row(monkeypatch):
     """The kind of a table follows from its first rows, of a wide one from few of them."""
-    for module in (delimited, table_grid):
+    for module in (delimited, table_column_kinds):
         monkeypatch.setattr(module, "SAMPLE_CELLS", 2000)
     monkeypatch.setattr(delimited, "SAMPLE_LETTERS", 4000)
     made = table(300, first=1)

@@ -7,9 +7,7 @@ import re
 from collections.abc import Mapping
 
 import lossprism.explorer.lab.claims as package
-from lossprism.explorer.lab.claims.batches import random_batches
-from lossprism.explorer.lab.claims.claim import Check, Claim, ClaimBatch
-from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
+from lossprism.explorer.lab.claims.claim import Claim
 
 
 @functools.cache
@@ -33,26 +31,3 @@ def _place(claim: Claim) -> tuple[str, int, str]:
 def claims_about(loss: str) -> list[str]:
     """Return the names of the claims that bear on the formula of a loss."""
     return [claim.name for claim in claims().values() if loss in claim.losses]
-
-
-def tried_batches(claim: Claim) -> tuple[ClaimBatch, ...]:
-    """Return the batches whose comparisons make the claim's verdict: the source's own and, for a
-    claim about batches, random ones."""
-    return claim.examples if claim.needs == "nothing" else (*claim.examples, *random_batches())
-
-
-@functools.cache
-def checks_of(name: str) -> tuple[Check, ...]:
-    """Return a claim's checks on the batches that it is tried on."""
-    claim = claims()[name]
-    return tuple(
-        claim.check(batch)
-        for batch in tried_batches(claim)
-        if batch.vectors is not None or claim.needs != "vectors"
-    )
-
-
-@functools.cache
-def verdicts(name: str) -> tuple[PartVerdict, ...]:
-    """Return the verdicts on a claim's statements, the claim itself first."""
-    return part_verdicts(claims()[name], checks_of(name))
