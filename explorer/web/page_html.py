@@ -29,6 +29,7 @@ _KIT_STYLES = (
     "sliders",
     "head_and_metrics",
     "problems_and_remarks",
+    "stale_and_busy",
     "matrix",
     "tables",
     "chart",

@@ -66,6 +66,7 @@ from lossprism.explorer.web.page_requests import FORGET
 from lossprism.explorer.web.pages import link_previews
 from lossprism.explorer.web.pages.claims import initial_page_data as claims_page
 from lossprism.explorer.web.pages.compare import initial_page_data as compare_page
+from lossprism.explorer.web.pages.data_for_every_page import shared_data
 from lossprism.explorer.web.pages.doctor import initial_page_data as doctor_page
 from lossprism.explorer.web.pages.explore import initial_page_data as explore_page
 from lossprism.explorer.web.pages.finetune import initial_page_data as finetune_page
@@ -241,7 +242,7 @@ def page_data(first: Scenario) -> dict[str, Facts]:
         "version": VERSION,
         "pages": [PageLink(path, key) for path, key in LINKS],
         "hosted": Hosted.read(),
-        **explore_page.shared_data(first),
+        **shared_data(first),
     }
     return {
         folder: FACTS[folder](**shared, **{folder: page.page_data()}) for _, folder, page in PAGES

@@ -6,7 +6,8 @@ import { asTable, h, worded } from "./dom.js";
 import { show } from "./number_format.js";
 import { band as bandShape, logarithmicAxis, plotlyChart } from "./plotly.js";
 import { sortableTable } from "./sortable_table.js";
-import { s, writtenOut } from "./svg_drawing.js";
+import { s } from "./svg_drawing.js";
+import { writtenOut } from "./svg_shapes_for_export.js";
 import { say } from "./words.js";
 
 /** @type {Record<string, number>} */

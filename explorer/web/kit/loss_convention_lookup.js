@@ -1,8 +1,6 @@
-// The form of a loss in one convention, and its formula at the values of its parameters.
-import { parameterValue } from "./main_parameter.js";
+// A loss in one of its conventions, also by the name that the convention had in an older address.
 import { read } from "./state_link.js";
 
-/** @typedef {import("../wire").Setting} Setting */
 /** @typedef {import("./state_link.js").Side} Side */
 /** @typedef {Record<string, import("../wire").Loss>} Losses */
 
@@ -38,14 +36,4 @@ export function readWithLosses(losses, table, text) {
 export function formOf(losses, { loss, convention }) {
   const conventions = losses[loss]?.conventions;
   return conventions && (conventions[convention] ?? conventions[""]);
-}
-
-/**
- * Some choices have a formula of their own; candidates that are left out are named below it.
- * @type {(form: import("../wire").Form, chosen: Record<string, Setting>, twins: string) => string}
- */
-export function formulaOf({ formula, variants, parameters, counted }, chosen, twins) {
-  const at = parameters.map((one) => variants[`${one.name}=${parameterValue(one, chosen)}`]).find(Boolean);
-  const whole = `\\mathcal L = ${at ?? formula}`;
-  return counted && twins === "leave_out" ? `\\begin{gathered}${whole}\\\\[2pt] ${counted}\\end{gathered}` : whole;
 }

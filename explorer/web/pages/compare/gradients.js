@@ -6,7 +6,7 @@ import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
-import { panelOf } from "../../kit/svg_drawing.js";
+import { panelOf } from "../../kit/svg_shapes_for_export.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { barsPath, equalised, largestOf, orderOf } from "./bar_layout.js";

@@ -3,7 +3,7 @@ import { SameTexts } from "../../kit/batch_rule_fields.js";
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Section, TabPanel, Tabs } from "../../kit/components.js";
 import { ExampleChoice } from "../../kit/example_choice.js";
-import { SkippedRows } from "../../kit/file_reading_fields.js";
+import { SkippedRows } from "../../kit/file_reading_results.js";
 import { guideWords, teacherWords } from "../../kit/guide_and_teacher_names.js";
 import { LossFields } from "../../kit/loss_choice.js";
 import { pageData } from "../../kit/page_data.js";

@@ -1,9 +1,11 @@
 // The head of the page: the loss with its formula, its value beside minimum and collapse, and one sentence.
+
+import { parameterValue } from "../../kit/chosen_parameters.js";
 import { ProblemBox } from "../../kit/components.js";
 import { find, h, reword, setText } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
 import { aboutOf } from "../../kit/loss_sums.js";
-import { leverOf, parameterValue } from "../../kit/main_parameter.js";
+import { leverOf } from "../../kit/main_parameter.js";
 import { percent, read, show } from "../../kit/number_format.js";
 import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";

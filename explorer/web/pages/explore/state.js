@@ -1,10 +1,10 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
 import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
+import { formulaOf } from "../../kit/chosen_parameters.js";
 import { carry } from "../../kit/compare_link.js";
 import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { corrected } from "../../kit/label_corrections.js";
-import { formulaOf } from "../../kit/loss_convention_lookup.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";

@@ -3,7 +3,8 @@
 import { clip } from "../../kit/dom.js";
 import { fixed, show, showWithin } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
-import { panelOf, s } from "../../kit/svg_drawing.js";
+import { s } from "../../kit/svg_drawing.js";
+import { panelOf } from "../../kit/svg_shapes_for_export.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { METRIC_DECIMALS } from "./metric_names_and_format.js";

@@ -1,7 +1,7 @@
 // What a plan of training is called, in the page's words: its encoder, its data, its loss, and what
 // tells it apart from others.
 
-import { parameterValue } from "../../kit/main_parameter.js";
+import { parameterValue } from "../../kit/chosen_parameters.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { has, parameterName, say, titleOf } from "../../kit/words.js";

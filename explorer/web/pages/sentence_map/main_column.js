@@ -10,6 +10,7 @@ import { Progress } from "../../kit/progress.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
+import { ChangedSentences, HeaviestPairs, MarkedPairs } from "./pair_and_sentence_lists.js";
 import { colourOf, MAX_LINES, MapPicture } from "./sentence_plot.js";
 import { LARGE_BATCH, runBatch } from "./state.js";
 
@@ -17,7 +18,6 @@ import { LARGE_BATCH, runBatch } from "./state.js";
 /** @typedef {{ page: MapPage }} Page */
 
 const MAP_HEIGHT_PX = 560; // pixels of the map
-const MAX_LISTED = 12; // pairs, and sentences, below the map
 const PANEL_PX = 620; // pixels of a side of the map in a file
 const AROUND_PX = 330; // of the page's height, around the map
 /** @type {[string, number][]} The word of a line, and the sign of its gradient. */
@@ -183,103 +183,6 @@ function MomentSlider({ page }) {
       onInput: (event) => page.set({ moment: Number(event.currentTarget.value) }),
     }),
     h("span", say("sentence_map.after", { step: after })),
-  );
-}
-
-/** @type {(map: import("./state.js").SentenceMap, pair: number) => string} */
-const textsOf = ({ sentences, first, second }, pair) => `${sentences[first[pair]]} | ${sentences[second[pair]]}`;
-
-/** @param {Page} properties */
-function MarkedPairs({ page }) {
-  const { map, pairs } = page;
-  if (!map || !pairs.length) return h("p.lp-note", say("sentence_map.hint"));
-  const { gradient } = page;
-  return h(
-    "section.lp-map-marked",
-    { "aria-live": "polite" },
-    h("h2", say("sentence_map.marked", { count: pairs.length })),
-    h(
-      "ul",
-      pairs.map((pair) =>
-        h(
-          "li",
-          { key: pair },
-          h("span", { "data-batch-text": "" }, textsOf(map, pair)),
-          h("small", say("sentence_map.gradient", { value: number(gradient[pair], 3) })),
-          h(
-            "button.lp-square",
-            {
-              title: say("sentence_map.unmark"),
-              "aria-label": say("sentence_map.unmark"),
-              onClick: () => page.toggle(pair),
-            },
-            "×",
-          ),
-        ),
-      ),
-    ),
-    page.store.state.run || page.batch === LARGE_BATCH
-      ? null
-      : h("button.lp-button", { id: "lp-on-explore", onClick: () => leave(page) }, say("sentence_map.explore")),
-    h("button.lp-button", { id: "lp-unmark-all", onClick: () => page.mark([], false) }, say("sentence_map.unmark_all")),
-  );
-}
-
-/** @param {MapPage} page */
-async function leave(page) {
-  const address = await page.onExplore();
-  if (address) location.assign(new URL(address, document.baseURI));
-}
-
-/** The pairs with the largest gradients: what the map shows to those who cannot point. @param {Page} properties */
-function HeaviestPairs({ page }) {
-  const { map } = page;
-  if (!map) return null;
-  return h(
-    "ol",
-    page
-      .heaviest()
-      .slice(0, MAX_LISTED)
-      .map((pair) =>
-        h(
-          "li",
-          { key: pair },
-          h(
-            "button.lp-link",
-            {
-              ...{ type: "button", "data-batch-text": "", "aria-pressed": page.pairs.includes(pair) },
-              onClick: () => page.toggle(pair),
-            },
-            textsOf(map, pair),
-          ),
-          ` ${number(page.gradient[pair], 3)}`,
-        ),
-      ),
-  );
-}
-
-/** The sentences of which a run replaced the most neighbours. @param {Page} properties */
-function ChangedSentences({ page }) {
-  const { map } = page;
-  if (!map) return null;
-  const { changed, neighbours, sentences } = map;
-  const order = Array.from(changed.keys()).sort((one, other) => changed[other] - changed[one]);
-  return h(
-    "ol",
-    order
-      .slice(0, MAX_LISTED)
-      .map((place) =>
-        h(
-          "li",
-          { key: place },
-          h(
-            "button.lp-link",
-            { "data-batch-text": "", onClick: () => page.set({ search: sentences[place] }) },
-            sentences[place],
-          ),
-          ` ${say("sentence_map.replaced", { count: changed[place], all: neighbours })}`,
-        ),
-      ),
   );
 }
 

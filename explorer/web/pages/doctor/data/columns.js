@@ -1,6 +1,7 @@
 // How the rows of a table are read: encoding, pairs or texts with their classes, columns, the first row.
 import { Select, useDraft } from "../../../kit/components.js";
-import { ColumnFields, EncodingField, HeaderField, SkippedRows } from "../../../kit/file_reading_fields.js";
+import { ColumnFields, EncodingField, HeaderField } from "../../../kit/file_reading_fields.js";
+import { SkippedRows } from "../../../kit/file_reading_results.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 

@@ -2,7 +2,7 @@
 import { TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { exampleOptions } from "../../../kit/example_choice.js";
-import { withLabels } from "../../../kit/file_reading_fields.js";
+import { withLabels } from "../../../kit/file_reading_results.js";
 import { FileArrival } from "../../../kit/file_upload.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";

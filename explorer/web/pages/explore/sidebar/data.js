@@ -1,7 +1,7 @@
 // Where the batch comes from: an example, a table or file of one's own, or drawn at random.
 import { Fold, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
 import { ExampleChoice } from "../../../kit/example_choice.js";
-import { SkippedRows } from "../../../kit/file_reading_fields.js";
+import { SkippedRows } from "../../../kit/file_reading_results.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { RandomFields } from "../../../kit/random_batch_fields.js";

@@ -2,7 +2,8 @@
 import { Select, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { isOwnVectors } from "../../../kit/encoder_title.js";
-import { ColumnFields, EncodingField, HeaderField, readingNotes } from "../../../kit/file_reading_fields.js";
+import { ColumnFields, EncodingField, HeaderField } from "../../../kit/file_reading_fields.js";
+import { readingNotes } from "../../../kit/file_reading_results.js";
 import { FilePicker, fileContent, tooLarge } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";

@@ -1,4 +1,6 @@
 // The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
+
+import { isChosen, parameterValue } from "../../../kit/chosen_parameters.js";
 import { addressFor } from "../../../kit/compare_link.js";
 import { Fold, Section } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
@@ -7,7 +9,7 @@ import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice
 import { LossFinder } from "../../../kit/loss_name_search.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
 import { carriedOver } from "../../../kit/loss_sums.js";
-import { isChosen, leverOf, parameterValue } from "../../../kit/main_parameter.js";
+import { leverOf } from "../../../kit/main_parameter.js";
 import { pageData } from "../../../kit/page_data.js";
 import { Parameters } from "../../../kit/parameter_fields.js";
 import { group, h } from "../../../kit/preact_view.js";

@@ -1,7 +1,8 @@
 // Where the pairs of a plan come from: ready-made ones, files, a scenario of Explore, a dataset of the hub.
 import { Select, TabPanel, Tabs } from "../../../kit/components.js";
 import { exampleOptions } from "../../../kit/example_choice.js";
-import { ColumnFields, EncodingField, withLabels } from "../../../kit/file_reading_fields.js";
+import { ColumnFields, EncodingField } from "../../../kit/file_reading_fields.js";
+import { withLabels } from "../../../kit/file_reading_results.js";
 import { FilePicker } from "../../../kit/file_upload.js";
 import { percent, show } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";

@@ -1,6 +1,7 @@
 // A file of pairs: how it was read, and which of its columns they are.
 import { TextField, useDraft } from "../../../kit/components.js";
-import { ColumnFields, EncodingField, HeaderField, SkippedRows, withLabels } from "../../../kit/file_reading_fields.js";
+import { ColumnFields, EncodingField, HeaderField } from "../../../kit/file_reading_fields.js";
+import { SkippedRows, withLabels } from "../../../kit/file_reading_results.js";
 import { FileArrival } from "../../../kit/file_upload.js";
 import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
