@@ -16,7 +16,7 @@ class Readable:
     "classes" need distinct sentences, "texts" are numbers of the sentences, equal for
     equal texts, "groups" say which pairs share their first sentence, "teacher" is a teacher's
     scores of the pairs, or its vectors. `by_threshold` is whether it depends on which pairs count
-    as positive, `by_range` whether on the ends of the labels' scale (`losses.label_scale`). A loss
+    as positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss
     learns nothing from it without all of `needs`: "order", two labels that differ; "sides", pairs
     on both sides of the threshold; "positives", positive pairs; "lists", first sentences with
     several pairs; "teacher", a teacher's score of each pair; "teacher_vectors", its vectors, of the

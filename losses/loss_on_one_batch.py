@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.label_scale import UNIT, label_rules
+from lossprism.losses.labels import UNIT, label_rules
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
 from lossprism.losses.sentence_transformers.batch_measurements import Measured

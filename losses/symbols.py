@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lossprism.losses.loss_parameter import Parameter as Parameter  # for who takes it from here
+
 
 @dataclass(frozen=True)
 class Symbol:

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.label_scale import UNJUDGED
+from lossprism.losses.labels import UNJUDGED
 
 # By what a loss reads as its mask: which labels belong to a candidate.
 JUDGED: Mapping[str, Callable[[Tensor], Tensor]] = {

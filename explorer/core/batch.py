@@ -32,7 +32,7 @@ from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.guide_vectors_in_base64 import guide_vectors_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from lossprism.losses.geometry import cosine, with_even_width
-from lossprism.losses.label_scale import Ends, cosine_labels, label_rules, unit_labels
+from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
 from lossprism.losses.unjudged_labels import judged_in

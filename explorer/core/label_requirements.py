@@ -6,7 +6,7 @@ from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.label_scale import Ends, holds
+from lossprism.losses.labels import Ends, holds
 
 
 def labels_needed(spec: LossSpec) -> Problem | None:

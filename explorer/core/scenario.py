@@ -101,7 +101,7 @@ class Rules:
     """Rules that turn scored pairs into positives, negatives, classes and prototypes.
 
     `label_range`: the scale of the scores; None fits it to them
-    (`losses.label_scale.label_range_of`). `threshold`: pairs with at least this score are positive;
+    (`losses.labels.label_range_of`). `threshold`: pairs with at least this score are positive;
     None is the middle of the scale, or for inference labels that of entailment. `extra_negatives`:
     the other pairs' second sentences are keys too. `prototypes`: one row of numbers per class, as
     text; empty for the class means. `twins`: keep or leave out negatives with the text of the query

@@ -13,7 +13,7 @@ from lossprism.explorer.sources.encoders.uploaded_vectors import file_of
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.sources.textbook import EXAMPLES
 from lossprism.losses import Parameter
-from lossprism.losses.label_scale import COSINES, UNIT
+from lossprism.losses.labels import COSINES, UNIT
 
 
 @dataclass(frozen=True)

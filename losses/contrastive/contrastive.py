@@ -9,7 +9,7 @@ from torch import Tensor
 from lossprism.losses import geometry, input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import UNIT
+from lossprism.losses.labels import UNIT
 from lossprism.losses.library_peer_record import (
     METRIC_LEARNING,
     OF_SIDES,

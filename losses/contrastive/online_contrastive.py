@@ -8,7 +8,7 @@ from torch import Tensor
 from lossprism.losses import geometry, input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import UNIT
+from lossprism.losses.labels import UNIT
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, loss_symbol

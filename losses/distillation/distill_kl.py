@@ -9,7 +9,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.softmax_list_losses import distill_kl as distill_kl_by_rows
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import LISTED_VECTORS, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import log_shares_of, present_in
 from lossprism.losses.lists.minimum import least_cross_entropies, width_of

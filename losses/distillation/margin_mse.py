@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from lossprism.losses import input_checks
 from lossprism.losses.kernels import mean_of
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import present_in
 from lossprism.losses.spec import Convention, LossSpec, Symbol

@@ -8,7 +8,7 @@ from torch import Tensor
 from lossprism.losses.kernels import mean_of
 from lossprism.losses.kernels.lambda_and_soft_rank_list_losses import adr_mse as adr_mse_by_lists
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import LISTED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,

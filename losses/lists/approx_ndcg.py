@@ -11,7 +11,7 @@ from lossprism.losses.kernels.lambda_and_soft_rank_list_losses import (
     approx_ndcg as approx_ndcg_by_lists,
 )
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import LISTED, Peer
 from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,

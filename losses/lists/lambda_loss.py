@@ -13,7 +13,7 @@ from lossprism.losses.kernels.lambda_and_soft_rank_list_losses import (
     lambda_loss as lambda_loss_by_lists,
 )
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import LISTED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,

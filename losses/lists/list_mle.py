@@ -9,7 +9,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.kernels import log1p_sum_exp, mean_of
 from lossprism.losses.kernels.softmax_list_losses import list_mle as list_mle_by_sums
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import LISTED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,

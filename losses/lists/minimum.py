@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.kernels import mean_of
-from lossprism.losses.label_scale import Ends
+from lossprism.losses.labels import Ends
 from lossprism.losses.minimum import CACHED_MINIMA, Bound, least_in_box
 
 HALVINGS = 80

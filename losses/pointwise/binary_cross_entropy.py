@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from lossprism.losses import input_checks
 from lossprism.losses.kernels import softplus
-from lossprism.losses.label_scale import COSINES, UNIT, Ends
+from lossprism.losses.labels import COSINES, UNIT, Ends
 from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.minimum import softplus_at
 from lossprism.losses.spec import Convention, LossSpec

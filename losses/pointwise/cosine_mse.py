@@ -4,7 +4,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from lossprism.losses import input_checks
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.sentence_transformers_equivalent_record import of_pairs
 from lossprism.losses.spec import Convention, LossSpec

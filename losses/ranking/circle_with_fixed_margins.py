@@ -6,7 +6,7 @@ from torch import Tensor
 from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.minimum import log1p_of
 from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,

@@ -9,7 +9,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import sum_of_gaps
-from lossprism.losses.label_scale import COSINES
+from lossprism.losses.labels import COSINES
 from lossprism.losses.minimum import least_over_levels
 from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,

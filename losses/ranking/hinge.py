@@ -7,7 +7,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import hinge_sum, mean_of
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import sum_of_gaps
-from lossprism.losses.label_scale import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import SCORES, Peer
 from lossprism.losses.ranking.ordered_pair_symbols import GRADED, PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import Convention, LossSpec, Parameter

@@ -8,7 +8,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import logistic_sum, mean_of, softplus
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import ties_by_label
-from lossprism.losses.label_scale import UNJUDGED
+from lossprism.losses.labels import UNJUDGED
 from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.ranking.ordered_pair_symbols import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
 from lossprism.losses.ranking.ranknet_minimum_and_collapse import (

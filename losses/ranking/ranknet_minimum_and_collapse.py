@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import sum_of_gaps
-from lossprism.losses.label_scale import COSINES, UNJUDGED, Ends
+from lossprism.losses.labels import COSINES, UNJUDGED, Ends
 from lossprism.losses.minimum import softplus_at
 from lossprism.losses.ranking.ordered_pair_symbols import ordered_count
 

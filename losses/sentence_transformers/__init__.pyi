@@ -23,14 +23,14 @@ they are ours. What a loss reads follows from the columns of the dataset:
                                 bi-encoder, as it is for a cross-encoder); where all are of one
                                 length, a column for each candidate will do
 
-The rules, as on the page (`losses.label_scale`): `label_range` are the ends of the labels' scale,
+The rules, as on the page (`losses.labels`): `label_range` are the ends of the labels' scale,
 and a pair whose label reaches `threshold`, by default its middle, is positive; the other pairs'
 second sentences are further negatives (unless `extra_negatives` is False); a loss that regresses on
 labels has the ends of the scale as 0 and 1; both sentences of a positive pair are one class. What
 is not given is guessed by the first batch, and a warning says what was made of it unless labels lie
 within 0..1; the whole data know better:
 
-    CosineMseLoss(model, label_range=label_range_of(pairs["score"]))  # from losses.label_scale
+    CosineMseLoss(model, label_range=label_range_of(pairs["score"]))  # from losses.labels
 
 Losses on in-batch negatives want a batch in which no sentence stands twice
 (``batch_sampler="no_duplicates"`` keeps such pairs out of the batch), or leave the keys of the

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lossprism.losses.gather import gather_rows
 from lossprism.losses.input_checks import may_ask, must_be_finite
-from lossprism.losses.label_scale import (
+from lossprism.losses.labels import (
     COSINES,
     UNIT,
     Ends,
@@ -21,7 +21,7 @@ from lossprism.losses.spec import LossSpec
 
 CHOOSE = (
     "label_range=(low, high), the ends of the scale of all labels "
-    "(losses.label_scale.label_range_of finds them)"
+    "(losses.labels.label_range_of finds them)"
 )
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lossprism.losses import geometry
 from lossprism.losses.gather import gathered
-from lossprism.losses.label_scale import UNIT, Ends, cosine_labels, unit_labels
+from lossprism.losses.labels import UNIT, Ends, cosine_labels, unit_labels
 from lossprism.losses.query_groups import at, margins_of, triplets_of
 from lossprism.losses.unjudged_labels import judged_in
 

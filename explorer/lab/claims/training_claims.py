@@ -40,7 +40,7 @@ from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_json_types import StepRecord
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
-from lossprism.losses.label_scale import label_rules
+from lossprism.losses.labels import label_rules
 
 SEEDS = (0, 1, 2)
 HELD_OUT_SHARE = 0.5

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.compare.batch_change_effects import of_rows
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.losses.label_scale import UNJUDGED
+from lossprism.losses.labels import UNJUDGED
 from lossprism.losses.query_groups import lists_of
 
 # The seeded batch: numbers of first sentences, of second sentences for each, of dimensions.

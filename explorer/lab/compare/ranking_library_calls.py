@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.lab.compare.library_loss_calls import Call
-from lossprism.losses.label_scale import UNJUDGED
+from lossprism.losses.labels import UNJUDGED
 
 # ---- allRank
 

@@ -16,7 +16,7 @@ from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.explorer.sources.label_words import INFERENCE_WORDS
 from lossprism.losses import LOSSES
-from lossprism.losses.label_scale import UNIT
+from lossprism.losses.labels import UNIT
 
 # A longer link is unwieldy in an issue. With long texts fewer rows are shown; if too few fit, texts
 # are cut to these lengths in turn.

@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, Fault, Value, ev
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.losses import LossSpec
-from lossprism.losses.label_scale import COSINES
+from lossprism.losses.labels import COSINES
 
 # What a loss reads of labels beside whether they reach the threshold.
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}

@@ -22,7 +22,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
 )
 from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.label_scale import Ends
+from lossprism.losses.labels import Ends
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.score_kinds import SCORE_KINDS
 

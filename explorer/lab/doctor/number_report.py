@@ -25,7 +25,7 @@ from lossprism.explorer.runtime.number_format import display_number, percent, ty
 from lossprism.explorer.runtime.response_dataclasses import Answer, Whole, as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
 from lossprism.losses import LOSSES
-from lossprism.losses.label_scale import Ends
+from lossprism.losses.labels import Ends
 
 ZERO_TOLERANCE = 1e-9
 MAX_NAMED_LOSSES = 6  # in a sentence, which counts the others

@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.text_measurements import figures_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.sources.column_names import name_same_kind
 from lossprism.explorer.sources.column_roles import PAIR_ROLES, TEACHER, TRIPLET_ROLES, is_name
-from lossprism.losses.label_scale import UNIT, Ends, label_rules
+from lossprism.losses.labels import UNIT, Ends, label_rules
 
 # Labels of one pair that differ by at most this share of their scale are the noise of raters.
 RATER_NOISE = 0.1

@@ -22,7 +22,7 @@ from lossprism.explorer.sources import random_batch
 from lossprism.explorer.sources.pairs import text_numbers
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
-from lossprism.losses.label_scale import Ends, LabelRules, label_rules
+from lossprism.losses.labels import Ends, LabelRules, label_rules
 from lossprism.losses.ranking.angle import angle_scores
 
 # Rows that are raised to float64 together.

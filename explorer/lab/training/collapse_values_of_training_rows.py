@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.trainer_rows import (
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import distinct
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 
 # Batches of a run that are drawn again, and the most pairs of each.
 DRAWN_BATCHES, MAX_DRAWN_PAIRS = 16, 1024

@@ -29,7 +29,7 @@ from lossprism.explorer.lab.training.trainer_rows import (
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs, corrected, scores_or_none
 from lossprism.explorer.sources.reading_notes import ReadingNote
-from lossprism.losses.label_scale import LabelRules, label_rules
+from lossprism.losses.labels import LabelRules, label_rules
 
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 MIN_TRAINING_PAIRS, MIN_HELD_OUT_PAIRS = 4, 4

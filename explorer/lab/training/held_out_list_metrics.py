@@ -23,7 +23,7 @@ from lossprism.explorer.lab.training.data import Pair
 from lossprism.explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
 from lossprism.explorer.lab.training.run_json_types import ListFigures
 from lossprism.explorer.lab.training.trainer_rows import LEAST_CANDIDATES, by_first
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 
 
 def list_figures(

@@ -14,7 +14,7 @@ from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import RowForm
 from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, form_of
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 from lossprism.losses.sentence_transformers import TrainingLoss
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VECTOR_KEY
 

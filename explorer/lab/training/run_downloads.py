@@ -40,7 +40,7 @@ from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
 _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)

@@ -21,7 +21,7 @@ from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_json_types import RowForm
 from lossprism.explorer.sources.pairs import NEGATIVE
 from lossprism.losses import LossSpec
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 
 Pair = tuple[str, str, float]
 # A pair, and a teacher's score, NaN for none.

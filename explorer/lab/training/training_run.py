@@ -59,7 +59,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.saved_arrays import save_array
 from lossprism.explorer.sources.pairs import distinct
 from lossprism.losses.input_checks import NotFinite
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 from lossprism.losses.sentence_transformers import (
     TrainingLoss,
     in_order,

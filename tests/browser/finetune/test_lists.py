@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.lab.training.held_out_list_metrics import list_figures
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_json_types import Measured
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 from tests.browser.finetune.steering import (
     PAGE,
     TINY,

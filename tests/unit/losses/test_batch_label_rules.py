@@ -12,7 +12,7 @@ from sentence_transformers.cross_encoder import CrossEncoder
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES, contrastive, cosine_mse, info_nce
 from lossprism.losses.geometry import cosine
-from lossprism.losses.label_scale import label_range_of
+from lossprism.losses.labels import label_range_of
 from lossprism.losses.sentence_transformers.label_scale_from_first_batch import CHOOSE, BatchRules
 from tests.tiny import save_bert, static_model
 

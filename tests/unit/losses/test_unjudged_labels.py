@@ -7,7 +7,7 @@ from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.scenario import Rules
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
-from lossprism.losses.label_scale import UNJUDGED
+from lossprism.losses.labels import UNJUDGED
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
 from tests.unit.losses.made import saved_bytes
 

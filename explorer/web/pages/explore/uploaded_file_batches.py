@@ -20,7 +20,7 @@ from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
 from lossprism.explorer.sources.vector_columns import GUIDES, OWN
-from lossprism.losses.label_scale import label_range_of
+from lossprism.losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.
 USUAL = Draw("shuffled", size=64)

@@ -73,7 +73,7 @@ from lossprism.explorer.web.pages.large.uploaded_file_description import (
     undecided,
 )
 from lossprism.losses import LOSSES
-from lossprism.losses.label_scale import Ends
+from lossprism.losses.labels import Ends
 
 KINDS = ("random", "file", "explore")
 FIRST_BATCH = RandomBatch(pairs=100_000, agreement=0.7, grades=6)

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.training.held_out_list_metrics import (
     ndcg,
 )
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 from tests.tiny import sentence
 
 RULES = LabelRules(2.5, (0.0, 5.0))

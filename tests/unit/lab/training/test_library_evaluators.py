@@ -30,7 +30,7 @@ from sklearn.metrics import roc_auc_score
 
 from lossprism.explorer.lab.training.held_out_list_metrics import list_figures
 from lossprism.explorer.lab.training.held_out_metrics import HeldOut, bands_of
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 
 SEEDS = range(6)
 DIMENSION = 8

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.training.trainer_rows import (
     form_of,
     pairs_in,
 )
-from lossprism.losses.label_scale import LabelRules
+from lossprism.losses.labels import LabelRules
 from tests.unit.lab.training.taught import ON_LISTS, corpus, plan, taught_by, triplets
 
 RULES = LabelRules(1.5, (0.0, 3.0))

@@ -103,7 +103,7 @@ def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested"),
         ('{"loss": 1', "delimiter"),
         ("7", "items"),
         (None, "NoneType"),

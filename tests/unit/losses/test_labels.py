@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lossprism.losses.label_scale import (
+from lossprism.losses.labels import (
     COMMON_RANGES,
     COSINES,
     UNIT,
