@@ -16,9 +16,8 @@ from lossprism.losses.contrastive.info_nce_minimum_and_collapse import keys_besi
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log1p_sum_exp
-from lossprism.losses.kernels.block_softmax import Block, over_blocks
+from lossprism.losses.kernels.block_softmax import Block, mean_over_queries
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
-from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peer_record import Peer
 from lossprism.losses.minimum import least_in_batch, log1p_of
@@ -87,37 +86,17 @@ def _dense_focal(queries, keys, negatives, scale, gamma):
 
 
 def _focal_by_tiles(needs_grad, queries, keys, negatives, scale, gamma):
-    parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
-    count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
-    of_queries, of_keys = slice(0, count), slice(count, 2 * count)
-    looking, looked_for = points.units[of_queries], points.units[of_keys]
-    own = (looking.to(exact) * looked_for).sum(dim=1) * scale
-
     def focal(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
         costs = logistic_terms(gaps)
         missed = share_of_others(costs)
         weights = missed**gamma
         return weights * costs, weights * (gamma * (1 - missed) * costs + missed)
 
-    value, pulls, _ = over_blocks(
-        points,
-        [Block(of_queries, slice(count, None))],
-        own,
-        scale,
-        largest=math.inf if isinstance(scale, Tensor) else scale,
-        shape=focal,
-        needs_grad=any(needs_grad),
+    candidates = [Block(slice(0, len(queries)), slice(len(queries), None))]
+    value, gradient = mean_over_queries(
+        queries, keys, negatives, scale, candidates, shape=focal, needs_grad=any(needs_grad)
     )
-    if not any(needs_grad):
-        return value / count, ()
-    assert points.gradient is not None
-    pulls = pulls.neg_()[:, None]
-    points.gradient[of_queries].addcmul_(looked_for, pulls)
-    points.gradient[of_keys].addcmul_(looking, pulls)
-    gradient, by_scale = points.pull_back(1 / count, scale)
-    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
-    return value / count, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
+    return value, (*gradient, None) if gradient else ()
 
 
 def focal_by_exponents_definition(

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
@@ -23,8 +22,7 @@ from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, dot_matrix, unit
 from lossprism.losses.kernels import log1p_sum_exp
-from lossprism.losses.kernels.block_softmax import Block, over_blocks
-from lossprism.losses.kernels.query_key_losses_by_tiles import Directions
+from lossprism.losses.kernels.block_softmax import Block, mean_over_queries
 from lossprism.losses.kernels.tile_sizes import rows_at_once
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peer_record import GUIDED, SENTENCE_TRANSFORMERS, Peer
@@ -226,11 +224,8 @@ def _gist_by_tiles(
     qq,
     kk,
 ):
-    parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
-    count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
+    count = len(queries)
     at_queries, at_keys = slice(0, count), slice(count, 2 * count)
-    looking, looked_for = points.units[at_queries], points.units[at_keys]
     guide_queries, guide_keys = unit(of_queries), unit(of_keys)
     bound = bound_of((guide_queries * guide_keys).sum(dim=1), margin, kind)
 
@@ -243,27 +238,13 @@ def _gist_by_tiles(
     if kk:
         blocks.append(Block(at_keys, at_keys, absent=too_near(guide_keys, guide_keys)))
     if of_negatives is not None:
-        beyond = slice(2 * count, len(points.units))
+        beyond = slice(2 * count, 2 * count + len(of_negatives))
         absent = too_near(guide_queries, unit(of_negatives))
         blocks.append(Block(at_queries, beyond, diagonal=False, absent=absent))
-    value, pulls, _ = over_blocks(
-        points,
-        blocks,
-        (looking.to(exact) * looked_for).sum(dim=1) * scale,
-        scale,
-        largest=math.inf if isinstance(scale, Tensor) else scale,
-        needs_grad=any(needs_grad),
+    value, gradient = mean_over_queries(
+        queries, keys, negatives, scale, blocks, needs_grad=any(needs_grad)
     )
-    if not any(needs_grad):
-        return value / count, ()
-    assert points.gradient is not None
-    pulls = pulls.neg_()[:, None]
-    points.gradient[at_queries].addcmul_(looked_for, pulls)
-    points.gradient[at_keys].addcmul_(looking, pulls)
-    gradient, by_scale = points.pull_back(1 / count, scale)
-    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
-    by_vectors = (by_queries, by_keys, *(by_negatives or [None]))
-    return value / count, (*by_vectors, by_scale, *(None,) * 7)
+    return value, (*gradient, *(None,) * 7) if gradient else ()
 
 
 def _gist_collapse(

@@ -17,6 +17,7 @@ from lossprism.losses.duplicate_text_masks import Absent
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
 from lossprism.losses.kernels.query_key_losses_by_tiles import (
     MAX_UNSHIFTED,
+    Directions,
     Logits,
     height,
     multiply,
@@ -248,3 +249,44 @@ def against_targets(logits: Logits, targets: Tensor, by_targets: Tensor | None =
         if logits.needs_grad:
             logits.add(span, exp_(shares).mul_(target.sum(dim=1, keepdim=True)).sub_(target))
     return value
+
+
+def mean_over_queries(
+    queries: Tensor,
+    keys: Tensor,
+    negatives: Tensor | None,
+    scale: float | Tensor,
+    blocks: Sequence[Block],
+    *,
+    shape: Shape = log1p,
+    needs_grad: bool,
+) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+    """Return the mean over the queries of their softmax at `blocks`, by cosines, with its gradient
+    by the first four arguments; an empty tuple for it where none is needed.
+
+    The points of the blocks are the queries [N, D], the keys [N, D] and the negatives [Q, D], in
+    one row; key i is query i's own.
+    """
+    parts = [part for part in (queries, keys, negatives) if part is not None]
+    points = Directions(torch.cat(parts), needs_grad=needs_grad)
+    count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
+    of_queries, of_keys = slice(0, count), slice(count, 2 * count)
+    looking, looked_for = points.units[of_queries], points.units[of_keys]
+    value, pulls, _ = over_blocks(
+        points,
+        blocks,
+        (looking.to(exact) * looked_for).sum(dim=1) * scale,
+        scale,
+        largest=math.inf if isinstance(scale, Tensor) else scale,
+        shape=shape,
+        needs_grad=needs_grad,
+    )
+    if not needs_grad:
+        return value / count, ()
+    assert points.gradient is not None
+    pulls = pulls.neg_()[:, None]
+    points.gradient[of_queries].addcmul_(looked_for, pulls)
+    points.gradient[of_keys].addcmul_(looking, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    return value / count, (by_queries, by_keys, *(by_negatives or [None]), by_scale)
