@@ -36,7 +36,7 @@ from benchmarks.inputs import (
     vectors,
 )
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.contrastive.info_nce_options import DIRECTIONS
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import DIRECTIONS
 from lossprism.losses.contrastive.lifted import lifted_unit, lifted_unit_definition
 from lossprism.losses.contrastive.mined_triplet_library_variants import (
     triplet_over_violating,

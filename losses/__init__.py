@@ -68,7 +68,6 @@ from lossprism.losses.contrastive.triplet import (
 from lossprism.losses.distillation.distill_kl import DISTILL_KL, distill_kl
 from lossprism.losses.distillation.embedding_mse import EMBEDDING_MSE, embedding_mse
 from lossprism.losses.distillation.margin_mse import MARGIN_MSE, margin_mse
-from lossprism.losses.function_spec import spec_of
 from lossprism.losses.lists.adr_mse import ADR_MSE, adr_mse
 from lossprism.losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
 from lossprism.losses.lists.lambda_loss import LAMBDA_LOSS, lambda_loss
@@ -96,7 +95,7 @@ from lossprism.losses.ranking.circle_self_paced import (
     circle_self_paced,
 )
 from lossprism.losses.ranking.circle_with_fixed_margins import CIRCLE, circle
-from lossprism.losses.ranking.cosent import COSENT, WEIGHTED_COSENT, cosent, weighted_cosent
+from lossprism.losses.ranking.cosent import COSENT, cosent
 from lossprism.losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical_cosent
 from lossprism.losses.ranking.hinge import (
     PAIRWISE_HINGE,
@@ -115,8 +114,10 @@ from lossprism.losses.ranking.ranknet import (
     pairwise_logistic_per_item,
     pairwise_logistic_still_at_ties,
 )
+from lossprism.losses.ranking.weighted_cosent import WEIGHTED_COSENT, weighted_cosent
 from lossprism.losses.registry import LOSSES
 from lossprism.losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec_from_function_signature import spec_of
 from lossprism.losses.spread.alignment_and_uniformity import (
     ALIGNMENT,
     UNIFORMITY,

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from lossprism.losses.composed_definitions import Rules
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
+from lossprism.losses.joined_mask_and_bias_rules import Rules
 
 
 def own_pair(cells: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.reference_curves import FILE, Values, kinds_of, values_along
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, configured_losses
 from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of

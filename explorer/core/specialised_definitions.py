@@ -1,11 +1,11 @@
 """Definitions specialised to one set of options, without the branches that are not taken.
 
 A definition may test whether an input is present (``if key_texts is not None``) or which option is
-chosen (``if soft_margin``), and may take functions (``where``, `losses.composed_definitions`). In
-one call each test has one answer, and each function is known. `specialised` answers the tests,
-inlines the functions, drops unused branches and assignments, and returns a Python function with the
-remaining source. Every reader of source (listing, trace, exported code, Compare) reads that one and
-knows nothing of options.
+chosen (``if soft_margin``), and may take functions (``where``,
+`losses.joined_mask_and_bias_rules`). In one call each test has one answer, and each function is
+known. `specialised` answers the tests, inlines the functions, drops unused branches and
+assignments, and returns a Python function with the remaining source. Every reader of source
+(listing, trace, exported code, Compare) reads that one and knows nothing of options.
 """
 
 import ast
@@ -33,7 +33,8 @@ from lossprism.explorer.core.specialised_source import (
 from lossprism.explorer.runtime.python_parsing_lock import parsed
 from lossprism.losses.combined.combined_loss_spec import part_inputs, parts_of, with_definitions
 from lossprism.losses.combined.combined_loss_spec import part_values as options_of
-from lossprism.losses.composed_definitions import Rules, chosen_definition
+from lossprism.losses.definition_chosen_by_options import chosen_definition
+from lossprism.losses.joined_mask_and_bias_rules import Rules
 from lossprism.losses.spec import Part
 
 # Sets of answers, of which a definition has a few.
@@ -48,7 +49,7 @@ def definition_at(
     definition: Callable[..., Tensor], arguments: Mapping[str, object]
 ) -> Callable[..., Tensor]:
     """Return the function that a definition runs for these inputs and parameters: for a composed
-    one (`losses.composed_definitions`) the chosen one. `accepted` tells its arguments."""
+    one (`losses.definition_chosen_by_options`) the chosen one. `accepted` tells its arguments."""
     if parts := parts_of(definition):
         off = frozenset(name for name, value in arguments.items() if value is None)
         return _sum_of(definition, tuple(_part_at(part, arguments) for part in parts), off)
@@ -157,7 +158,7 @@ def _is_ours(function: object) -> TypeGuard[FunctionType]:
 
 def _picks(function: FunctionType, call: ast.Call) -> bool:
     """Return whether a call is to a function that only picks among values
-    (`losses.composed_definitions`)."""
+    (`losses.definition_chosen_by_options`)."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     return getattr(function.__globals__.get(name), "folds", False)
 

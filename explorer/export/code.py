@@ -21,6 +21,7 @@ from torch import Tensor
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.specialised_definitions import accepted
 from lossprism.explorer.export.csv import harmless
+from lossprism.explorer.export.jinja_template_renderer import render
 from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
     as_defined_here,
     equivalent_of,
@@ -29,7 +30,6 @@ from lossprism.explorer.export.sentence_transformers_loss_for_exploration import
     stated,
 )
 from lossprism.explorer.export.source_with_dependencies import written_out
-from lossprism.explorer.export.template import render
 from lossprism.explorer.export.trainer_program import Rows, literal_rows, step_program
 from lossprism.explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from lossprism.explorer.runtime.problem import Problem

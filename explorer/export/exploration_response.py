@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.duplicate_texts_in_batch import SharedText, same_texts
 from lossprism.explorer.core.explore import Exploration, explore
-from lossprism.explorer.core.label_errors_in_textbook_examples import KnownFault, known_faults
+from lossprism.explorer.core.known_faults_of_shipped_examples import KnownFault, known_faults
 from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.models_of_scenario import encoder_of, has_words
+from lossprism.explorer.export.jinja_template_renderer import render
 from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
     inside_prefixes,
     is_ours,
     stated,
 )
-from lossprism.explorer.export.template import render
 from lossprism.explorer.sources.encoders import is_trainable
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
 from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one

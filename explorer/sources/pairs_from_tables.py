@@ -27,12 +27,12 @@ from lossprism.explorer.runtime.problem import About, Problem, Value
 from lossprism.explorer.sources.cells import is_blank
 from lossprism.explorer.sources.column_roles import choose_columns
 from lossprism.explorer.sources.delimited import Record
-from lossprism.explorer.sources.local_datasets import content_of_table
 from lossprism.explorer.sources.pairs import Pairs, distinct, scores_or_none
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_to_pairs import Pair, RowReader
 from lossprism.explorer.sources.table_column_kinds import Grid, step
 from lossprism.explorer.sources.table_file_reader import in_turn_to_read, read_grid
+from lossprism.explorer.sources.tables_at_local_paths import content_of_table
 from lossprism.explorer.sources.vector_columns import GUIDES, KINDS, OWN, VECTOR_ROLES
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")

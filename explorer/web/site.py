@@ -35,7 +35,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.web import page_html, page_requests, static_files
-from lossprism.explorer.web.api.endpoint_descriptions import (
+from lossprism.explorer.web.api.descriptions_from_docstrings import (
     INTRODUCTION,
     guide_for_agents,
     tool_description,
@@ -53,11 +53,11 @@ from lossprism.explorer.web.api.gradio_private import (
 from lossprism.explorer.web.api.health_check import health
 from lossprism.explorer.web.api.openapi import openapi
 from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_strangers
-from lossprism.explorer.web.middleware.accepted_host_names import accepted_names
 from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
 from lossprism.explorer.web.middleware.cross_site_guard import CrossSiteGuardMiddleware
 from lossprism.explorer.web.middleware.exception_handler import ExceptionHandlerMiddleware
 from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware
+from lossprism.explorer.web.middleware.host_names_from_environment import accepted_names
 from lossprism.explorer.web.middleware.large_response_streaming import ResponseStreamingMiddleware
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
 from lossprism.explorer.web.middleware.request_limits import RequestLimitsMiddleware

@@ -30,7 +30,7 @@ from lossprism.losses.combined.vector_queue import (
     without_owner,
 )
 from lossprism.losses.combined.vector_truncation import prefix
-from lossprism.losses.composed_definitions import definitions_of
+from lossprism.losses.definition_chosen_by_options import definitions_of
 from lossprism.losses.geometry import cosine
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.minimum import Bound

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.composed_definitions import Choice, composed, foldable
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     ALL_TERMS,
     LOG1P_OF_ALL,
@@ -19,6 +18,7 @@ from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     mean_log1p,
     temperature_parameter,
 )
+from lossprism.losses.definition_chosen_by_options import Choice, composed, foldable
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix, dot_matrix, unit
 from lossprism.losses.kernels import log1p_sum_exp

@@ -18,16 +18,9 @@ from lossprism.losses.contrastive.info_nce_definitions import (
     info_nce_by_options,
     info_nce_of_swift_by_options,
 )
-from lossprism.losses.contrastive.info_nce_minimum_and_collapse import (
-    info_nce_collapse,
-    info_nce_floor,
-    info_nce_with_copies,
-    ways_taken,
-)
-from lossprism.losses.contrastive.info_nce_options import (
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import (
     BOTH_WAYS,
     DIRECTIONS,
-    EXTENDED_SYMBOLS,
     HARDENED,
     PARTITIONS,
     SEEN,
@@ -37,6 +30,13 @@ from lossprism.losses.contrastive.info_nce_options import (
     gathered_owners,
     ways_of,
 )
+from lossprism.losses.contrastive.info_nce_minimum_and_collapse import (
+    info_nce_collapse,
+    info_nce_floor,
+    info_nce_with_copies,
+    ways_taken,
+)
+from lossprism.losses.contrastive.info_nce_symbols import EXTENDED_SYMBOLS
 from lossprism.losses.duplicate_text_masks import Absent, absent_by, all_differ
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
 from lossprism.losses.gather import gathered

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from lossprism.losses.contrastive.info_nce_options import BOTH_WAYS, copies_of
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import BOTH_WAYS, copies_of
 from lossprism.losses.duplicate_text_masks import Absent, absent_by
 from lossprism.losses.geometry import unit_and_pull
 from lossprism.losses.kernels.block_softmax import Block, Cells, Vectors, over_blocks

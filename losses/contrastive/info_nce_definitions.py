@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import gaps
-from lossprism.losses.contrastive.info_nce_options import (
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import (
     BOTH_WAYS,
     Ways,
     flat_negatives,
     in_directions,
     ways_of,
 )
+from lossprism.losses.definition_chosen_by_options import Choice, composed
 from lossprism.losses.geometry import cosine_matrix, dot_matrix
 from lossprism.losses.hardness_logit_biases import (
     EVERYBODY,
@@ -25,6 +25,7 @@ from lossprism.losses.hardness_logit_biases import (
     hardness_of_given,
     own_weight,
 )
+from lossprism.losses.joined_mask_and_bias_rules import Rule, Rules
 from lossprism.losses.kernels import log1p_sum_exp
 from lossprism.losses.masks import (
     OTHERS,

@@ -7,7 +7,12 @@ import torch
 from torch import Tensor
 
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import in_all, mean_log1p
-from lossprism.losses.contrastive.info_nce_options import BOTH_WAYS, Ways, copies_of, ways_of
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import (
+    BOTH_WAYS,
+    Ways,
+    copies_of,
+    ways_of,
+)
 from lossprism.losses.duplicate_text_masks import same_text_count
 from lossprism.losses.minimum import least_in_batch, simplex_gap, softplus_at
 

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.composed_definitions import Choice, Rule, Rules, composed
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
@@ -19,9 +18,11 @@ from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     temperature_parameter,
 )
 from lossprism.losses.contrastive.siglip import decisions
+from lossprism.losses.definition_chosen_by_options import Choice, composed
 from lossprism.losses.duplicate_text_masks import absent_by, same_text_count
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine, cosine_matrix, unit
+from lossprism.losses.joined_mask_and_bias_rules import Rule, Rules
 from lossprism.losses.kernels import mean_of, softplus
 from lossprism.losses.kernels.query_key_losses_by_tiles import against_own, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient

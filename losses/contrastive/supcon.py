@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.composed_definitions import Choice, Rule, composed
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import temperature_parameter
+from lossprism.losses.definition_chosen_by_options import Choice, composed
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.joined_mask_and_bias_rules import Rule
 from lossprism.losses.kernels import class_label_losses as large
 from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch_losses
 from lossprism.losses.kernels.class_label_losses import is_small

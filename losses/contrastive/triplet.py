@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.nn.functional import relu
 
 from lossprism.losses import geometry, input_checks
-from lossprism.losses.composed_definitions import Choice, composed
 from lossprism.losses.contrastive.given_triplets import (
     triplet_given,
     triplet_given_definition,
@@ -67,6 +66,7 @@ from lossprism.losses.contrastive.triplet_symbols import (
     TRIPLET_SYMBOLS,
     VIOLATING,
 )
+from lossprism.losses.definition_chosen_by_options import Choice, composed
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import mean_of, softplus
 from lossprism.losses.library_peer_record import (

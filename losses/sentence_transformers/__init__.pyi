@@ -55,6 +55,7 @@ from lossprism.losses.sentence_transformers.batch_sampler_check import check_epo
 from lossprism.losses.sentence_transformers.callback import PrismCallback as PrismCallback
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists as whole_lists
 from lossprism.losses.sentence_transformers.dataset_order_sampler import in_order as in_order
+from lossprism.losses.sentence_transformers.given_triplet_training_loss import TripletTrainingLoss
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack as layer_stack
 from lossprism.losses.sentence_transformers.layer_freezing import move_only as move_only
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
@@ -69,10 +70,9 @@ from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     training_loss as training_loss,
 )
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss as TrainingLoss
-from lossprism.losses.sentence_transformers.triplet_and_prototype_losses import (
+from lossprism.losses.sentence_transformers.training_losses_with_learned_weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
-    TripletTrainingLoss,
 )
 
 class CosentLoss(TrainingLoss):

@@ -6,14 +6,14 @@ from lossprism.losses.generated_classes import made_class
 from lossprism.losses.library_peer_record import SENTENCE_TRANSFORMERS as LIBRARY
 from lossprism.losses.modules import module_name
 from lossprism.losses.papers import citation
+from lossprism.losses.sentence_transformers.given_triplet_training_loss import TripletTrainingLoss
 from lossprism.losses.sentence_transformers.queued_loss import QueuedTrainingLoss
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
 from lossprism.losses.sentence_transformers.token_and_layer_similarity_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
-from lossprism.losses.sentence_transformers.triplet_and_prototype_losses import (
+from lossprism.losses.sentence_transformers.training_losses_with_learned_weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
-    TripletTrainingLoss,
 )
 
 # Our classes that are taken for one of the library's of almost the same name.

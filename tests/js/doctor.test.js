@@ -2,7 +2,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { show } from "../../explorer/web/kit/preact_view.js";
-import { sentences, use } from "../../explorer/web/kit/words.js";
+import { sentences, use } from "../../explorer/web/kit/translated_sentences.js";
 import { Card, Fault } from "../../explorer/web/pages/doctor/finding_card.js";
 
 const root = () => document.createElement("div");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
 import { expectedWords, whyNone } from "../../explorer/web/kit/label_corrections.js";
-import { use } from "../../explorer/web/kit/words.js";
+import { use } from "../../explorer/web/kit/translated_sentences.js";
 
 test("fewer suspects than clean data would list are no good sign", () => {
   use("en", { "ui.suspects_expected": "{count}: {expected} ({low} to {high}).", "ui.suspects_fewer": "Fewer." });

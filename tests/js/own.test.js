@@ -6,7 +6,7 @@ import { happen } from "./page.js";
 const words = JSON.parse(readFileSync(new URL("../../explorer/locale/en/ui.json", import.meta.url), "utf8"));
 const problems = JSON.parse(readFileSync(new URL("../../explorer/locale/en/problem.json", import.meta.url), "utf8"));
 const { pageData } = await import("../../explorer/web/kit/page_data.js");
-const { use } = await import("../../explorer/web/kit/words.js");
+const { use } = await import("../../explorer/web/kit/translated_sentences.js");
 const { default: own } = await import("../../explorer/web/pages/explore/own_loss.js");
 
 const settled = () => new Promise((done) => setImmediate(done));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { use } from "../../explorer/web/kit/words.js";
+import { use } from "../../explorer/web/kit/translated_sentences.js";
 import { fallingWords, noticedWords } from "../../explorer/web/pages/compare/vary/experiment_sentences.js";
 import { agreementWords, opposedWords } from "../../explorer/web/pages/explore/combined_loss_parts.js";
 import { verdictOf } from "../../explorer/web/pages/explore/sweep_verdict.js";

@@ -5,8 +5,8 @@ import { BatchPage } from "../../explorer/web/kit/batch_page_base.js";
 import { PageEvents } from "../../explorer/web/kit/page_topics_notices_and_jobs.js";
 import { group, h, hosted, show } from "../../explorer/web/kit/preact_view.js";
 import progress from "../../explorer/web/kit/progress.js";
+import { say, use } from "../../explorer/web/kit/translated_sentences.js";
 import { signal } from "../../explorer/web/kit/vendor/preact/signals.js";
-import { say, use } from "../../explorer/web/kit/words.js";
 import { happen } from "./page.js";
 
 const drawn = () => new Promise((done) => setTimeout(done, 20));

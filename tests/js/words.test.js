@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
 import { pageData } from "../../explorer/web/kit/page_data.js";
-import { has, language, onLanguage, say, speak, startLanguage, titleOf, use } from "../../explorer/web/kit/words.js";
+import {
+  has,
+  language,
+  onLanguage,
+  say,
+  speak,
+  startLanguage,
+  titleOf,
+  use,
+} from "../../explorer/web/kit/translated_sentences.js";
 
 beforeEach(() => {
   Object.assign(pageData, { counts: ["count"], losses: { mine: { title: "My own" } } });

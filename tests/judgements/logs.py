@@ -10,7 +10,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from lossprism.explorer.core.rank_correlation import spearman
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     on_digits,
     on_flat,

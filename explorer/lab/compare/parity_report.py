@@ -8,8 +8,8 @@ from typing import get_args
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.export.figure.appearance import FONTS
 from lossprism.explorer.export.figure.text_layout import clean
+from lossprism.explorer.export.jinja_template_renderer import render
 from lossprism.explorer.export.palette import properties
-from lossprism.explorer.export.template import render
 from lossprism.explorer.lab.compare.library_parity import (
     PRECISIONS,
     Agreement,

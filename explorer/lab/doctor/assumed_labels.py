@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterable
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import is_of_library
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, reference_value
 from lossprism.explorer.lab.doctor.unknown_count_axes import (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, ConfiguredLoss, reference_value
 from lossprism.explorer.lab.doctor.unknown_count_axes import (
     ENUMERATED_PAIRS,

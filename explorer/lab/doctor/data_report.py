@@ -16,7 +16,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
 from lossprism.explorer.lab.doctor.hard_negative_mining import MinedNegatives
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import (
     is_of_library,
     possible_losses,

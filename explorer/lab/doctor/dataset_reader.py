@@ -21,9 +21,9 @@ from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.hub_datasets import first_rows, repository_and_subset
-from lossprism.explorer.sources.local_datasets import content_of_table
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.parquet import is_parquet
+from lossprism.explorer.sources.tables_at_local_paths import content_of_table
 from lossprism.losses import LOSSES, LossSpec
 
 HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a dataset of the hub

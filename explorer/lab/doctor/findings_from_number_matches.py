@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.number_matching import COSTS, MAX_NEAREST, LossMatch, matches_on
 from lossprism.explorer.lab.doctor.number_query import Query
 from lossprism.explorer.lab.doctor.reference_curves import curves_of, starts_at_collapse, ten_digits

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout, inputs_of
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import (
     is_of_library,
     possible_losses,

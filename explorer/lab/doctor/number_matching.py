@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.count_from_value import (
     round_counts,
     roundness,
 )
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.loss_popularity import usage_cost
 from lossprism.explorer.lab.doctor.number_query import Query
 from lossprism.explorer.lab.doctor.reference_curves import (

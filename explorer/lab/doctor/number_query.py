@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.unknown_count_axes import Axis
 from lossprism.explorer.runtime.problem import Problem
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.lab.doctor.findings_from_number_matches import Finding
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.lab.doctor.losses_without_definition import (
     LOSSES_WITHOUT_DEFINITION,

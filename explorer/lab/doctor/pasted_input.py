@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.known_values_parser import known_from
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Log, number_in
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
 from lossprism.explorer.lab.doctor.logs.values_in_sentences import (

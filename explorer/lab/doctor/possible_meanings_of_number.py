@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.findings_from_number_matches import (
     minimum_with_duplicates,
     multiples,
 )
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import (
     other_conventions,
     possible_losses,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import Points, constant, points
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import small_layouts
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,

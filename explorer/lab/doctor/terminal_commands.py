@@ -47,7 +47,7 @@ from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import (
     SETTING_OPTIONS,
 )
 from lossprism.explorer.lab.doctor.hard_negative_mining import mine, write_mined
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of
+from lossprism.explorer.lab.doctor.known_values_record import Known, count_of
 from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PIPED, Log

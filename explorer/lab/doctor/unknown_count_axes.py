@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.reference_values import (
     MAX_MATRIX_PAIRS,
     MAX_RUN_PAIRS,

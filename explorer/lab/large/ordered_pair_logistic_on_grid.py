@@ -19,11 +19,15 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from lossprism.explorer.lab.large.block_summed_matrix import BlockSummableTerms
-from lossprism.explorer.lab.large.grid_interpolation import Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
 from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import (
     SeparableTerms,
     largest_terms,
+)
+from lossprism.explorer.lab.large.scores_replaced_by_grid_nodes import (
+    Nodes,
+    log_weights,
+    of_differences_,
 )
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window, listed

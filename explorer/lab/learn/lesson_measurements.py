@@ -16,7 +16,7 @@ from lossprism.explorer.lab.compare.losses_towards_collapse import (
     path_of,
     way_along,
 )
-from lossprism.explorer.lab.learn import lesson_charts, lesson_matrices, loss_term_measures
+from lossprism.explorer.lab.learn import lesson_matrices, lesson_point_charts, loss_term_measures
 from lossprism.explorer.lab.learn.lesson_types import (
     Chart,
     Curve,
@@ -90,7 +90,7 @@ def collapse(scenario: Scenario, share: float) -> Moment:
     numbers["rows"] = len(batch.positives)
     losses = Chart(tuple(curves), Side("collapsed", 0, 1), Side("loss", 0, 6))
     return Moment(
-        numbers, (lesson_charts.on_the_sphere(batch, moved_together(batch, share)), losses)
+        numbers, (lesson_point_charts.on_the_sphere(batch, moved_together(batch, share)), losses)
     )
 
 
@@ -123,7 +123,7 @@ def order(scenario: Scenario, shift: float) -> Moment:
     batch = changed_batch(make_batch(scenario.data, scenario.rules), Change("shift", 0, shift))
     squares = dataclasses.replace(scenario, loss="cosine_mse", parameters=())
     numbers = {"cosent": explore(scenario, batch).loss, "mse": explore(squares, batch).loss}
-    return Moment(numbers, (lesson_charts.against_labels(batch),))
+    return Moment(numbers, (lesson_point_charts.against_labels(batch),))
 
 
 def spread(scenario: Scenario, factor: float) -> Moment:
@@ -138,7 +138,7 @@ def spread(scenario: Scenario, factor: float) -> Moment:
         "same_scale": min(SCALES, key=lambda one: abs(at_scales[one] - loss)),
         "apart": min(abs(one - loss) for one in at_scales.values()),
     }
-    return Moment(numbers, (lesson_charts.against_labels(narrow),))
+    return Moment(numbers, (lesson_point_charts.against_labels(narrow),))
 
 
 def accumulation(scenario: Scenario, size: float) -> Moment:
@@ -191,7 +191,7 @@ def margin(scenario: Scenario, value: float) -> Moment:
         "violated": int((violations > 0).sum()),
         "triplets": len(violations),
     }
-    sphere, requested = lesson_charts.circle(1), lesson_charts.circle(value, -1)
+    sphere, requested = lesson_point_charts.circle(1), lesson_point_charts.circle(value, -1)
     curves = (
         Curve("line", "faint", *sphere, "learn.curve.sphere"),
         Curve("line", "second", *requested, "learn.curve.margin"),

@@ -14,7 +14,7 @@ import numpy as np
 from lossprism import bare_names, losses
 from lossprism.explorer.core.own_loss import check_consent
 from lossprism.explorer.core.rank_correlation import TIE_LIMIT
-from lossprism.explorer.export.template import render
+from lossprism.explorer.export.jinja_template_renderer import render
 from lossprism.explorer.export.trainer_program import python_name
 from lossprism.explorer.lab.training import starting_model
 from lossprism.explorer.lab.training.data import Pair, material_of, rules_of

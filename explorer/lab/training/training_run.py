@@ -24,13 +24,14 @@ from lossprism.explorer.lab.training.held_out_metrics import (
     keeps_random_state,
     live_sample,
 )
+from lossprism.explorer.lab.training.loss_of_dataset_rows import batch_loss
 from lossprism.explorer.lab.training.loss_refusal_reasons import no_epoch
 from lossprism.explorer.lab.training.metric_uncertainty import repeats
-from lossprism.explorer.lab.training.objects_of_training_run import RunParts, batch_loss
 from lossprism.explorer.lab.training.out_of_memory import is_out_of_memory, largest_fitting
 from lossprism.explorer.lab.training.own_loss_training_failures import watched
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.probe_batch_exploration import explored
+from lossprism.explorer.lab.training.record_of_training_run_objects import RunParts
 from lossprism.explorer.lab.training.run_folder import (
     PROBE_GUIDE,
     PROBE_TEACHER,

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     encode_pairs,
 )
 from lossprism.explorer.lab.doctor.hard_negative_mining import USUAL_MARGIN, MinedNegatives, mine
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of
+from lossprism.explorer.lab.doctor.known_values_record import Known, count_of
 from lossprism.explorer.lab.doctor.losses_matching_known_values import single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities

@@ -19,7 +19,7 @@ from lossprism.explorer.export.exploration_arrays import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
 from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG
 from lossprism.explorer.lab.compare.loss_comparison import compare
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.training.plan import TrainingPlan
@@ -68,11 +68,9 @@ from lossprism.explorer.web.api.response_schemas import (
     StoppedTraining,
     Traced,
     UnsharedTraining,
-    answer_of,
-    comparison_of,
     in_json,
-    traced_of,
 )
+from lossprism.explorer.web.api.responses_from_results import answer_of, comparison_of, traced_of
 from lossprism.explorer.web.api.run_diagnosis import doctor_run
 from lossprism.explorer.web.pages.figure_of_scenario_or_page import (
     PageFigure,

@@ -11,7 +11,7 @@ from lossprism.explorer.locale import LANGUAGES, preferred, say
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_size import check_answer
-from lossprism.explorer.web.api.endpoint_descriptions import argument_lines
+from lossprism.explorer.web.api.descriptions_from_docstrings import argument_lines
 from lossprism.explorer.web.api.gradio_private import Refusal
 from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.visitor_key import as_current_visitor, with_headers

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lossprism.explorer.runtime.response_field_types import Json
-from lossprism.explorer.web.api.endpoint_descriptions import (
+from lossprism.explorer.web.api.descriptions_from_docstrings import (
     INTRODUCTION,
     arguments,
     summary,

@@ -6,7 +6,7 @@ from typing import Literal
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
 from lossprism.explorer.lab.doctor.data_report import DoctoredData
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lossprism.explorer.core.explore import SMALL_PAIRS
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import MAX_POINTS, Log, NumberSeries, log_of
 from lossprism.explorer.lab.doctor.logs.run_reader import read_content

@@ -3,7 +3,7 @@ import { Select, useLatest } from "./components.js";
 import { labelled, h as make, worded } from "./dom.js";
 import { show } from "./number_format.js";
 import { h, hosted } from "./preact_view.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** @typedef {[number, number]} Ends */
 /** @typedef {{ threshold: number | null, label_range: Ends | null }} Chosen */

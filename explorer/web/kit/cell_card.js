@@ -6,7 +6,7 @@ import { falseNegative } from "./false_negative.js";
 import { tex } from "./formula.js";
 import { bare, percent, show, texNumber } from "./number_format.js";
 import { pageData } from "./page_data.js";
-import { language, say } from "./words.js";
+import { language, say } from "./translated_sentences.js";
 
 /** @typedef {import("../wire").Axis} Axis */
 /** @typedef {import("../wire").Shown} Shown */

@@ -2,7 +2,7 @@
 import { paint } from "./cell_canvas.js";
 import { palette } from "./colours.js";
 import { h, setText } from "./dom.js";
-import { has, say } from "./words.js";
+import { has, say } from "./translated_sentences.js";
 
 /** @typedef {import("./cell_canvas.js").Ramp} Ramp */
 

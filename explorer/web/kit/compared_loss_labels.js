@@ -3,7 +3,7 @@ import { formOf } from "./loss_convention_lookup.js";
 import { show } from "./number_format.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
-import { has, parameterName, say, titleOf } from "./words.js";
+import { has, parameterName, say, titleOf } from "./translated_sentences.js";
 
 /** @typedef {import("./state_link.js").Side} Side */
 

@@ -1,7 +1,7 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
 import { h } from "./preact_view.js";
+import { say } from "./translated_sentences.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
-import { say } from "./words.js";
 
 /** @typedef {import("./types").Children} Children */
 

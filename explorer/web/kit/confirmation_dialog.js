@@ -1,6 +1,6 @@
 // A question that stands in the way of what may do harm: asked in the page, answered by a click or a key.
 import { h } from "./dom.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /**
  * Ask, and promise whether it was agreed to. Escape declines, and so does the button that has the focus at first.

@@ -17,7 +17,7 @@ import { liveFormula } from "./live_formula.js";
 import { Matrix } from "./matrix_view.js";
 import { bare, read, show, texNumber } from "./number_format.js";
 import { referenceValueScale } from "./reference_value_scale.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** @typedef {import("./heatmap_frame.js").Cell} Cell */
 /** @typedef {import("./cell_card.js").DrawnStep} DrawnStep */

@@ -1,5 +1,5 @@
 // Elements, and how large they are.
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /**
  * h("button.quiet", {onclick}, "text", child): an element; strings become text, never HTML. Attributes may be left

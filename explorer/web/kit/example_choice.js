@@ -2,7 +2,7 @@
 import { Select } from "./components.js";
 import { group, h } from "./preact_view.js";
 import { stored } from "./storage.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 export const EXPLORE_BATCH = "mine"; // in place of an example: the batch that was left on Explore
 

@@ -6,7 +6,7 @@ import { saveAnswer } from "./file_downloads.js";
 import { h, hosted } from "./preact_view.js";
 import { store, stored } from "./storage.js";
 import { isDark } from "./theme.js";
-import { language, say } from "./words.js";
+import { language, say } from "./translated_sentences.js";
 
 const SIZES = ["slide", "two_columns", "one_column"];
 const PALETTES = ["page", "light", "dark", "print"];

@@ -1,7 +1,7 @@
 // How the rows of a file are read: its encoding, which column plays which role, whether the first row names them.
 import { Checkbox, Select } from "./components.js";
 import { group, h } from "./preact_view.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
 const OPTIONAL = ["score", "teacher", "guide", "vectors"]; // what a file may do without; the last two have a role for each text

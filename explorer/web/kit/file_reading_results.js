@@ -1,6 +1,6 @@
 // What was read of a file, and which of its rows were left out.
 import { h } from "./preact_view.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** @typedef {Pick<import("../wire").SkippedRow, "row" | "key" | "values">} LeftOut */
 

@@ -3,7 +3,7 @@
 import { h, worded } from "./dom.js";
 import { hosted } from "./preact_view.js";
 import { problem } from "./server.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc,.npz,.npy,.safetensors";
 const PIECE = 2 ** 21; // bytes of a file that travel at a time

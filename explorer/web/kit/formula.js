@@ -1,7 +1,7 @@
 // LaTeX to formulas. KaTeX is no module: imported, it leaves itself in `window.katex`, from where it
 // is taken.
 import "./vendor/katex/katex.min.js";
-import { has, say } from "./words.js";
+import { has, say } from "./translated_sentences.js";
 
 const { katex } = globalThis;
 Reflect.deleteProperty(globalThis, "katex");

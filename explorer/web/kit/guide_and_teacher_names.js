@@ -1,6 +1,6 @@
 // Which models beside the scenario's own encoder a loss asks, in words.
 import { show } from "./number_format.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** @typedef {Pick<import("../wire").Data, "source" | "guide" | "teacher_model" | "random">} Chosen */
 

@@ -7,7 +7,7 @@ import { presentationButton } from "./presentation_mode.js";
 import { GONE } from "./request_scheduling.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";
-import { language, languages, say, speak } from "./words.js";
+import { language, languages, say, speak } from "./translated_sentences.js";
 
 /**
  * @param {HTMLElement} root

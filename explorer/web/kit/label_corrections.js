@@ -1,7 +1,7 @@
 // Pairs that the reader relabels or leaves out where they are judged, and the list of what was changed.
 import { h, setText, worded } from "./dom.js";
 import { grouped, show } from "./number_format.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** A pair by its two sentences, and its label as text, "" where it is left out.
  * @typedef {[string, string, string]} Correction */

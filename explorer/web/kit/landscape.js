@@ -7,8 +7,8 @@ import { show } from "./number_format.js";
 import { template } from "./plotly.js";
 import { Plot } from "./plotly_component.js";
 import { h } from "./preact_view.js";
+import { say } from "./translated_sentences.js";
 import { useMemo } from "./vendor/preact/hooks.js";
-import { say } from "./words.js";
 
 /** @typedef {import("../wire").Boundary} Boundary */
 /**

@@ -8,7 +8,7 @@ import { band as bandShape, logarithmicAxis, plotlyChart } from "./plotly.js";
 import { sortableTable } from "./sortable_table.js";
 import { s } from "./svg_drawing.js";
 import { writtenOut } from "./svg_shapes_for_export.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** @type {Record<string, number>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };

@@ -5,7 +5,7 @@ import { LossFinder } from "./loss_name_search.js";
 import { pageData } from "./page_data.js";
 import { Parameters } from "./parameter_fields.js";
 import { group, h } from "./preact_view.js";
-import { say, titleOf } from "./words.js";
+import { say, titleOf } from "./translated_sentences.js";
 
 /** @typedef {import("./state_link.js").Side} Side */
 /** @typedef {{ label: string, losses: string[][] }} Group losses by name and title */

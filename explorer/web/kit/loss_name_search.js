@@ -3,7 +3,7 @@ import { useLatest } from "./components.js";
 import { h } from "./dom.js";
 import { pageData } from "./page_data.js";
 import { hosted } from "./preact_view.js";
-import { language, say, titleOf } from "./words.js";
+import { language, say, titleOf } from "./translated_sentences.js";
 
 const MOST_NEAR = 6;
 

@@ -4,8 +4,8 @@ import { groupsOf, LossSelect } from "./loss_choice.js";
 import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sums.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
+import { say, titleOf } from "./translated_sentences.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
-import { say, titleOf } from "./words.js";
 
 /** @typedef {import("../wire").Summand} Summand */
 

@@ -1,6 +1,6 @@
 // Losses made of losses: their names, and what the server knows of them.
 import { pageData } from "./page_data.js";
-import { has, say } from "./words.js";
+import { has, say } from "./translated_sentences.js";
 
 /** @typedef {import("../wire").Summand} Summand */
 /** @typedef {import("../wire").Setting} Setting */

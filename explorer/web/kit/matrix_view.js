@@ -9,7 +9,7 @@ import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { cellFrame } from "./heatmap_frame.js";
 import { percent, show } from "./number_format.js";
-import { language, say } from "./words.js";
+import { language, say } from "./translated_sentences.js";
 
 /** @typedef {import("./heatmap_frame.js").Cell} Cell */
 /**

@@ -14,7 +14,7 @@ import { find, reword } from "./dom.js";
 import { pageData } from "./page_data.js";
 import { functionsOf, pause, withDeadlineAndConsent } from "./server.js";
 import { onTheme, watchTheme } from "./theme.js";
-import { onLanguage, startLanguage, wordsFor } from "./words.js";
+import { onLanguage, startLanguage, wordsFor } from "./translated_sentences.js";
 
 const PICTURE_MS = 2000; // at most, until the parts that follow the first picture
 

@@ -1,7 +1,7 @@
 // The state of a page that stands in its address as a whole.
 import { History } from "./browser_history.js";
-import { exampleInLanguage } from "./example_in_language.js";
 import { PageEvents } from "./page_topics_notices_and_jobs.js";
+import { exampleInLanguage } from "./replacement_example_for_language.js";
 import * as link from "./state_link.js";
 import { Store } from "./state_store.js";
 

@@ -5,7 +5,7 @@ import { useLatest } from "./components.js";
 import { h, reveal, reword } from "./dom.js";
 import { hosted } from "./preact_view.js";
 import { slider } from "./slider.js";
-import { has, language, parameterName, say } from "./words.js";
+import { has, language, parameterName, say } from "./translated_sentences.js";
 
 /**
  * A control of a parameter: its element, and how another value is set.

@@ -4,7 +4,7 @@ import { themeColour } from "./colours.js";
 import { h, magnification } from "./dom.js";
 import { onRelease } from "./listener_cleanup.js";
 import { onTheme } from "./theme.js";
-import { language, onLanguage, say } from "./words.js";
+import { language, onLanguage, say } from "./translated_sentences.js";
 
 /** @typedef {import("./types").Span} Span */
 /** @typedef {import("./types").PlotlyElement} PlotlyElement */

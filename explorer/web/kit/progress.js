@@ -1,8 +1,8 @@
 // What the page is waiting for: how far a long job has come, and a button that ends it.
 import { grouped } from "./number_format.js";
 import { h, show } from "./preact_view.js";
+import { say } from "./translated_sentences.js";
 import { useEffect, useState } from "./vendor/preact/hooks.js";
-import { say } from "./words.js";
 
 const SECOND = 1000; // ms
 

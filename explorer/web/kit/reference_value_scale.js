@@ -2,7 +2,7 @@
 // where only the loss is known.
 import { h } from "./dom.js";
 import { read, show } from "./number_format.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /**
  * @param {Pick<import("../wire").Figures, "loss" | "floor" | "collapse" | "floor_is_bound">} figures

@@ -1,7 +1,7 @@
 // The functions that a page calls on the server.
 import { agreed } from "./reader_consent.js";
 import { answerTo } from "./request_scheduling.js";
-import { wordsFor } from "./words.js";
+import { wordsFor } from "./translated_sentences.js";
 
 /**
  * What is found wrong before the server is asked, as the server would say it (runtime/problem.py).

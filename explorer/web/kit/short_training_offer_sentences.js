@@ -1,6 +1,6 @@
 // Short trainings at several values of a parameter, in words.
 import { show } from "./number_format.js";
-import { parameterName, say } from "./words.js";
+import { parameterName, say } from "./translated_sentences.js";
 
 /** @typedef {import("../wire").Offer} Offer */
 

@@ -3,7 +3,7 @@ import { useLatest } from "./components.js";
 import { h, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { hosted } from "./preact_view.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 const TYPING_MS = 300;
 

@@ -4,7 +4,7 @@
 import { batchText } from "./batch_text_with_picture.js";
 import { h, setText, walkable, worded } from "./dom.js";
 import { hosted } from "./preact_view.js";
-import { say } from "./words.js";
+import { say } from "./translated_sentences.js";
 
 /** @typedef {string | import("./batch_text_with_picture.js").BatchText} Line of a cell */
 

@@ -14,7 +14,6 @@ from collections.abc import Collection, Mapping
 from lossprism.explorer.locale import preferred
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.middleware.accepted_host_names import HostNames, cloud_notebooks
 from lossprism.explorer.web.middleware.asgi_messages import (
     Application,
     Message,
@@ -24,6 +23,7 @@ from lossprism.explorer.web.middleware.asgi_messages import (
     is_html,
 )
 from lossprism.explorer.web.middleware.host_and_origin import is_cross_origin, is_navigation
+from lossprism.explorer.web.middleware.host_names_from_environment import HostNames, cloud_notebooks
 from lossprism.explorer.web.middleware.refusals import JSON, PLAIN_TEXT, refusal, send_refusal
 
 MULTIPART = "multipart/form-data"

@@ -6,7 +6,7 @@ import { find, h } from "../kit/dom.js";
 import { show } from "../kit/number_format.js";
 import { pageData } from "../kit/page_data.js";
 import { onTheme, watchTheme } from "../kit/theme.js";
-import { say, use } from "../kit/words.js";
+import { say, use } from "../kit/translated_sentences.js";
 
 /** @typedef {import("./frame.js").Model} Model */
 /** @typedef {import("../kit/derivation_step_matrix.js").Emitted} Emitted */

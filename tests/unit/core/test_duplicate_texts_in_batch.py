@@ -7,7 +7,7 @@ import pytest
 
 from lossprism.explorer.core.batch import batch_of_vectors, make_batch
 from lossprism.explorer.core.duplicate_texts_in_batch import SharedText, same_texts
-from lossprism.explorer.core.label_errors_in_textbook_examples import KnownFault, known_faults
+from lossprism.explorer.core.known_faults_of_shipped_examples import KnownFault, known_faults
 from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.textbook import EXAMPLES, load_example

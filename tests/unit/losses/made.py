@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.composed_definitions import chosen_definition
+from lossprism.losses.definition_chosen_by_options import chosen_definition
 from lossprism.losses.loss_input_table import READABLE
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES
-from lossprism.losses.contrastive.info_nce_options import DIRECTIONS
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import DIRECTIONS
 from tests.unit.losses.made import EVERY, call, gradients, inputs_for, learned
 
 OPTIONS = [

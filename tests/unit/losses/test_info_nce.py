@@ -11,7 +11,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.losses import LOSSES, info_nce
 from lossprism.losses.contrastive.info_nce import info_nce_of_swift
 from lossprism.losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
-from lossprism.losses.contrastive.info_nce_options import DIRECTIONS
+from lossprism.losses.contrastive.info_nce_directions_and_negatives import DIRECTIONS
 from lossprism.losses.geometry import unit
 from lossprism.losses.kernels import query_key_losses_by_tiles
 from tests.unit.losses.made import saved_bytes

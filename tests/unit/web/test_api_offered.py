@@ -20,7 +20,11 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api import dataset_diagnosis, endpoint_descriptions, run_diagnosis
+from lossprism.explorer.web.api import (
+    dataset_diagnosis,
+    descriptions_from_docstrings,
+    run_diagnosis,
+)
 from lossprism.explorer.web.api import endpoints as api
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.combined_loss_names import RECIPES
@@ -165,7 +169,7 @@ def test_tools_are_described_in_short_whole_and_by_their_effect(address):
     for tool in tools:
         by_name = {name: f["description"] for name, f in tool.inputSchema["properties"].items()}
         known[tool.name] = by_name
-        whole = endpoint_descriptions.arguments(getattr(api, tool.name))
+        whole = descriptions_from_docstrings.arguments(getattr(api, tool.name))
         for name, text in by_name.items():
             referred = re.fullmatch(r"see (\w+)", text)
             found = known[referred[1]][name] if referred else text
@@ -177,7 +181,7 @@ def test_tools_are_described_in_short_whole_and_by_their_effect(address):
 
 def test_every_argument_is_described_under_its_name():
     for function in api.ENDPOINTS:
-        result = endpoint_descriptions.arguments(function)
+        result = descriptions_from_docstrings.arguments(function)
         assert list(result) == [name for name in function.__annotations__ if name != "return"]
         assert all(result.values())
 
@@ -197,8 +201,8 @@ def test_arguments_over_several_lines_and_of_several_names_are_read_whole():
             none: at all
         """
 
-    assert endpoint_descriptions.summary(function) == "Do something.\n\nWith care."
-    assert endpoint_descriptions.arguments(function) == {
+    assert descriptions_from_docstrings.summary(function) == "Do something.\n\nWith care."
+    assert descriptions_from_docstrings.arguments(function) == {
         "first": "a text that goes on: with a colon",
         "second": "a text that goes on: with a colon",
         "third": "another",
@@ -268,7 +272,7 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
 def test_the_names_that_the_argument_loss_is_described_with_work(name):
     """Others refer to the first, or say the same as the second."""
     examples = re.findall(
-        r'"(\w[^"]*)"', endpoint_descriptions.arguments(getattr(api, name))["loss"]
+        r'"(\w[^"]*)"', descriptions_from_docstrings.arguments(getattr(api, name))["loss"]
     )
     assert len(examples) > 1
     cats = ["A cat sleeps.", "A dog runs."], ["A cat is asleep.", "The sun is hot."]

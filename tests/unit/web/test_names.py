@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.compare import loss_notation_parser
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses, single_loss
 from lossprism.explorer.lab.training import terminal_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan

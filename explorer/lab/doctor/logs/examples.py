@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 
 STEPS = 120

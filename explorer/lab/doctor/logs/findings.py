@@ -20,7 +20,7 @@ from lossprism.explorer.lab.doctor.finding import (
     WithFaults,
     worst_first,
 )
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.below_minimum import (
     AT_LEVEL_SHARE,
     BELOW_MINIMUM_FINDINGS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
+from lossprism.explorer.lab.doctor.known_values_record import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.training.collapse_values_of_training_rows import values_at_collapse
 from lossprism.explorer.lab.training.data import material_of, rules_of

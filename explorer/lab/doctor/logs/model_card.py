@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem

@@ -3,7 +3,7 @@
 import math
 
 from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault
-from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS
+from lossprism.explorer.lab.doctor.known_values_record import COUNTS
 from lossprism.explorer.lab.doctor.logs.below_minimum import AT_LEVEL_SHARE, BELOW_MINIMUM_FINDINGS
 from lossprism.explorer.lab.doctor.logs.findings import (
     AT_MINIMUM_SHARE,

@@ -35,7 +35,7 @@ from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.character_encodings import decode
-from lossprism.explorer.sources.local_datasets import is_table, tables_in
+from lossprism.explorer.sources.tables_at_local_paths import is_table, tables_in
 
 MAX_TABLES = 5  # that a problem names
 EVENT_FILES = "*tfevents*"

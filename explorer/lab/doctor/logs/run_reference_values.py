@@ -8,7 +8,7 @@ from typing import Any
 from lossprism.explorer.core.loss_lookup import is_ambiguous
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_labels
 from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
 from lossprism.explorer.lab.doctor.logs.log import CORRELATION_NAME, PRISM_PREFIX, Curve, Log
 from lossprism.explorer.lab.doctor.losses_matching_known_values import single_loss

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
-from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
+from lossprism.explorer.lab.doctor.known_values_record import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     END_FINDINGS,
     ExaminedRun,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
+from lossprism.explorer.lab.doctor.known_values_record import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem

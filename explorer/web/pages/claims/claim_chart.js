@@ -5,8 +5,8 @@ import { read } from "../../kit/number_format.js";
 import { axisOver, band } from "../../kit/plotly.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useMemo } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").ClaimChart} ClaimChart */
 

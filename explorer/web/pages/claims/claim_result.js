@@ -3,7 +3,7 @@ import { Fold } from "../../kit/components.js";
 import { FigureFold } from "../../kit/figure_export_options.js";
 import { tex } from "../../kit/formula.js";
 import { h, hosted } from "../../kit/preact_view.js";
-import { has, say } from "../../kit/words.js";
+import { has, say } from "../../kit/translated_sentences.js";
 import { ClaimCurves, colourOf, figureOf } from "./claim_chart.js";
 
 /** @typedef {import("../../wire").ClaimResult} ClaimResultData */

@@ -3,8 +3,8 @@ import { Fold, ProblemBox } from "../../kit/components.js";
 import { h, show } from "../../kit/preact_view.js";
 import { Slider } from "../../kit/slider.js";
 import { entitle } from "../../kit/title.js";
+import { citation, say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { citation, say } from "../../kit/words.js";
 import { ClaimResult, Formula, statementOf, VerdictMark } from "./claim_result.js";
 import { TrainingPanel } from "./training_panel.js";
 

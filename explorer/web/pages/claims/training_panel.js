@@ -1,7 +1,7 @@
 // The trainings that measure a claim: a button, how far they are, and what they show.
 import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { ClaimResult } from "./claim_result.js";
 
 /** @typedef {import("../../wire").FollowedRuns} FollowedRuns */

@@ -2,7 +2,7 @@
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Fold } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("../../wire").CodeLine} Line */

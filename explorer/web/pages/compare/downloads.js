@@ -5,7 +5,7 @@ import { FigureButtons } from "../../kit/figure_export_options.js";
 import { saveAnswer, saveCsv } from "../../kit/file_downloads.js";
 import { h } from "../../kit/preact_view.js";
 import { writtenOut } from "../../kit/svg_shapes_for_export.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/file_downloads.js").Rows} Rows */
 /** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */

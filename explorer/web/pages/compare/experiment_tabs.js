@@ -2,7 +2,7 @@
 // vectors are one point, and the losses over two scores. The chosen one is computed while its section is open.
 import { Tabs } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { FoldedOptions } from "./folding_section.js";
 import { BatchChanges } from "./vary/batch_changes.js";
 import { Collapse } from "./vary/collapse.js";

@@ -1,6 +1,6 @@
 // Sections that are filled only while they are open, and options that are folded where a question has chosen them.
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/types").Children} Children */
 /** @typedef {{ page: import("./state.js").ComparePage, children?: Children }} Properties */

@@ -7,7 +7,7 @@ import { read, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { s } from "../../kit/svg_drawing.js";
 import { panelOf } from "../../kit/svg_shapes_for_export.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { Downloads } from "./downloads.js";
 import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";

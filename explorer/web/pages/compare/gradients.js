@@ -7,8 +7,8 @@ import { clip } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { panelOf } from "../../kit/svg_shapes_for_export.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { barsPath, equalised, largestOf, orderOf } from "./bar_layout.js";
 import { Downloads } from "./downloads.js";
 

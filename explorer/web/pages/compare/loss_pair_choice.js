@@ -2,7 +2,7 @@
 import { labelOf } from "../../kit/compared_loss_labels.js";
 import { Select } from "../../kit/components.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @param {{ page: import("./state.js").ComparePage, id: string }} properties */
 export function LossPairChoice({ page, id }) {

@@ -6,7 +6,7 @@ import { figureLook } from "../../kit/figure_export_options.js";
 import { saveAnswer } from "../../kit/file_downloads.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { isDark } from "../../kit/theme.js";
-import { language, say } from "../../kit/words.js";
+import { language, say } from "../../kit/translated_sentences.js";
 import { SaveButtons } from "./downloads.js";
 import { FoldedOptions } from "./folding_section.js";
 

@@ -3,7 +3,7 @@ import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";
-import { has, say } from "../../kit/words.js";
+import { has, say } from "../../kit/translated_sentences.js";
 import { Downloads } from "./downloads.js";
 import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";

@@ -2,8 +2,8 @@
 // their definition. Computed when the section is opened.
 import { show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
+import { say, titleOf } from "../../kit/translated_sentences.js";
 import { useEffect, useState } from "../../kit/vendor/preact/hooks.js";
-import { say, titleOf } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
 import { Table } from "./scrolling_table.js";
 

@@ -1,6 +1,7 @@
 // The questions of the page: which state of the page each one is.
-import { exampleInLanguage } from "../../kit/example_in_language.js";
+
 import { pageData } from "../../kit/page_data.js";
+import { exampleInLanguage } from "../../kit/replacement_example_for_language.js";
 
 /** @typedef {import("../../wire").Scenario} Scenario */
 

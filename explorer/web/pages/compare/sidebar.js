@@ -9,8 +9,8 @@ import { LossFields } from "../../kit/loss_choice.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { RandomFields } from "../../kit/random_batch_fields.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { FoldingSection } from "./folding_section.js";
 
 /** @typedef {{ page: import("./state.js").ComparePage }} Page */

@@ -12,7 +12,7 @@ import { shareable } from "../../kit/secret_redaction.js";
 import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
-import { language } from "../../kit/words.js";
+import { language } from "../../kit/translated_sentences.js";
 import { pictureOfOldLink, showsQuestion, stateOnBatch, stateOnExample } from "./question_states.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */

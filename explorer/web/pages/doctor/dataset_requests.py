@@ -30,7 +30,7 @@ from lossprism.explorer.lab.doctor.hard_negative_mining import (
     mine,
     write_mined,
 )
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import single_loss
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities

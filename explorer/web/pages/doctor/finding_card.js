@@ -1,7 +1,7 @@
 // A finding of a number, a dataset or a run: its verdict, with what is to be known beside it behind ⓘ.
 import { Fold, Notes, Paste } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
-import { say, sentences } from "../../kit/words.js";
+import { say, sentences } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/types").Children} Children */
 

@@ -2,7 +2,7 @@
 import { TabPanel, Tabs } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { DataSource } from "./data/source.js";
 import { NumberField } from "./number/number_and_sidebar_fields.js";
 import { RunSource } from "./run/source.js";

@@ -1,6 +1,6 @@
 // Where the rows of a dataset or the log of a run come from: an example, or the reader's own.
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /**
  * @typedef {object} SourceProperties

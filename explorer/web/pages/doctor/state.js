@@ -7,7 +7,7 @@ import { withScenarioLinks } from "../../kit/redacted_scenario_links.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
-import { language } from "../../kit/words.js";
+import { language } from "../../kit/translated_sentences.js";
 import { DataCheck } from "./data/check_state_and_requests.js";
 import { RunCheck } from "./run/check_state_and_requests.js";
 

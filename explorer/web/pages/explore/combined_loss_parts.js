@@ -5,8 +5,8 @@ import { Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";
+import { say, wordOf } from "../../kit/translated_sentences.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { say, wordOf } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../wire").PartSeen} PartSeen */

@@ -6,7 +6,7 @@ import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { isDark } from "../../kit/theme.js";
-import { has, language, say, wordOf } from "../../kit/words.js";
+import { has, language, say, wordOf } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../wire").Step} Step */
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */

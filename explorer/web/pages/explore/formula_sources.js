@@ -1,6 +1,6 @@
 // Where the formula of the loss comes from, and what its sources claim about it, once, at the end of the page.
 import { h, setText } from "../../kit/dom.js";
-import { citation, say } from "../../kit/words.js";
+import { citation, say } from "../../kit/translated_sentences.js";
 
 const DIGITS = 6; // of 1/τ, which claims about a loss with a temperature call λ
 

@@ -3,7 +3,7 @@ import { floats } from "../../kit/base64_arrays.js";
 import { batchText } from "../../kit/batch_text_with_picture.js";
 import { contextOf, h, reword, roomOf, setText, walkable, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {"projected" | "score"} Kind of gradient: of the vectors, or of the pair's similarity alone */

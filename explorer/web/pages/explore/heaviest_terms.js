@@ -3,7 +3,7 @@ import { nameOf } from "../../kit/cell_card.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
-import { language, say } from "../../kit/words.js";
+import { language, say } from "../../kit/translated_sentences.js";
 import { suspectsPart } from "./suspicious_labels.js";
 
 /** @typedef {import("../../wire").Term} Term */

@@ -4,7 +4,7 @@ import { pictureView } from "../../kit/derivation_step_matrix.js";
 import { find, h, setText, worded } from "../../kit/dom.js";
 import { percent, read } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/parameter_fields.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 const MARK_SIGN = "•";
 const MAX_LISTED_PAIRS = 12; // marked pairs

@@ -2,7 +2,7 @@
 // they vary over batches, the other remarks and the statistics.
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
-import { language, say } from "../../kit/words.js";
+import { language, say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 

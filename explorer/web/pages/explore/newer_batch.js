@@ -1,7 +1,7 @@
 // A saved batch of a training that still runs: the newest one is offered, or followed.
 import { Checkbox } from "../../kit/components.js";
 import { h, show } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 const POLL_MS = 3000;
 const SAVED_BATCH_FILE = /(^|[\\/])step-\d+\.safetensors$/;

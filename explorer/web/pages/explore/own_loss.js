@@ -1,7 +1,7 @@
 // A loss of one's own: its file is watched while it is chosen, and edited where the page may.
 import { h, reword, worded } from "../../kit/dom.js";
 import { pageData } from "../../kit/page_data.js";
-import { language, say } from "../../kit/words.js";
+import { language, say } from "../../kit/translated_sentences.js";
 
 const POLL_MS = 2000;
 const INDENT = "    ";

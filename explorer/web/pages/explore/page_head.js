@@ -10,7 +10,7 @@ import { percent, read, show } from "../../kit/number_format.js";
 import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";
-import { has, language, parameterName, say, titleOf } from "../../kit/words.js";
+import { has, language, parameterName, say, titleOf } from "../../kit/translated_sentences.js";
 import { figure, moreMetrics } from "./metrics.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */

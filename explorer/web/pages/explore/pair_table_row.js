@@ -2,7 +2,7 @@
 
 import { pictureOf } from "../../kit/batch_text_with_picture.js";
 import { h, reword } from "../../kit/dom.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
 

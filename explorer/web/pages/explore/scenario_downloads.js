@@ -1,7 +1,7 @@
 // What can be taken away: pictures, tables, the code that gives the same number, the scenario.
 import { h, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_export_options.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { takeawayRequests } from "./download_requests.js";
 
 // The sentence where there is no such code.

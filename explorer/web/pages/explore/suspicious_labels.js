@@ -4,7 +4,7 @@ import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/la
 import { percent, show } from "../../kit/number_format.js";
 import { agree } from "../../kit/reader_consent.js";
 import { sortableTable } from "../../kit/sortable_table.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { takeawayRequests } from "./download_requests.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */

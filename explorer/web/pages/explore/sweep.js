@@ -10,8 +10,8 @@ import { pageData } from "../../kit/page_data.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { aboutTrials, valuesOf } from "../../kit/short_training_offer_sentences.js";
+import { parameterName, say, titleOf } from "../../kit/translated_sentences.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { parameterName, say, titleOf } from "../../kit/words.js";
 import { figureOf } from "./sweep_figure.js";
 import { verdictOf } from "./sweep_verdict.js";
 

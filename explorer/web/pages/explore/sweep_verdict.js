@@ -1,6 +1,6 @@
 // The sentence beside a sweep: whether two rules of thumb agree.
 import { show } from "../../kit/number_format.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
 

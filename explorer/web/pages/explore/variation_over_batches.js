@@ -4,7 +4,7 @@ import { saveCsv } from "../../kit/file_downloads.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { s } from "../../kit/svg_drawing.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../wire").Real} Real */
 /** @typedef {Record<string, (Real | null)[]>} Figures */

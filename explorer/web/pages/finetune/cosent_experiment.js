@@ -2,8 +2,8 @@
 import { signed } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { Button, Note } from "./form_components.js";
 import { encoderNamed } from "./plan_names.js";
 import { timeTrial } from "./time_estimate.js";

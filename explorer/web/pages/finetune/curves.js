@@ -1,7 +1,7 @@
 // The curves of the runs that are shown: a colour for each plan, a dash for each quantity.
 import { lineChart } from "../../kit/line_chart.js";
 import { hosted } from "../../kit/preact_view.js";
-import { language, say } from "../../kit/words.js";
+import { language, say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("./run_log_data.js").Trace} Trace */
 /** @typedef {{ x: number[], y: number[] }} Points */

@@ -3,7 +3,7 @@
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { Button, Note } from "./form_components.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */

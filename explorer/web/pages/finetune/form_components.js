@@ -2,8 +2,8 @@
 import { Field } from "../../kit/components.js";
 import { h } from "../../kit/preact_view.js";
 import { fits } from "../../kit/state_store.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").FinetunePage} Page */
 /** @typedef {import("./state.js").PlanChange} PlanChange */

@@ -1,7 +1,7 @@
 // What a run has gained on its held-out pairs: each figure before and after (so far), as two marks on a line.
 import { fixed, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { HELD_OUT_METRICS, METRIC_DECIMALS } from "./metric_names_and_format.js";
 
 /** @type {("ndcg_at_10" | "mrr_at_10")[]} */

@@ -1,6 +1,6 @@
 // What a training does, as it goes on: two large charts, the probe batch beside them, and the other charts below.
 import { group, h, show } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { Chart, chartsOf } from "./curves.js";
 import { Probe } from "./probe_batch.js";
 

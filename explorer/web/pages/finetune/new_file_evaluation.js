@@ -4,7 +4,7 @@ import { ColumnFields, EncodingField } from "../../kit/file_reading_fields.js";
 import { FilePicker } from "../../kit/file_upload.js";
 import { h } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { Button, Note, ProblemLine } from "./form_components.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */

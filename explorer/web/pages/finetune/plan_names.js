@@ -4,7 +4,7 @@
 import { parameterValue } from "../../kit/chosen_parameters.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { has, parameterName, say, titleOf } from "../../kit/words.js";
+import { has, parameterName, say, titleOf } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../wire").RecordedPlan} Plan */
 /** @typedef {import("./state.js").PagePlan} PagePlan */

@@ -8,8 +8,8 @@ import { focusParameter } from "../../kit/parameter_fields.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { ridges } from "../../kit/ridge_histograms.js";
 import { isDark } from "../../kit/theme.js";
+import { language, say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { language, say } from "../../kit/words.js";
 import { Button, Note } from "./form_components.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */

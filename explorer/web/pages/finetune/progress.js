@@ -1,7 +1,7 @@
 // How far a run is: what it does now, a bar, the time left, and its buttons.
 import { group, h } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { Button } from "./form_components.js";
 import { durationWords } from "./time_estimate.js";
 

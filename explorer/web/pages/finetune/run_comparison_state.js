@@ -3,7 +3,7 @@ import { fileContent, tooLarge } from "../../kit/file_upload.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { newestOf, Requests } from "../../kit/request_scheduling.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { meanAndSpread } from "./metric_names_and_format.js";
 
 /** @typedef {import("../../wire").Compared} Compared */

@@ -4,7 +4,7 @@ import { Section } from "../../kit/components.js";
 import { isZeroInterval, show as number, signedEnds } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { SourceExperiment } from "./cosent_experiment.js";
 import { Note } from "./form_components.js";
 import { GainsFigure } from "./gains_figure.js";

@@ -2,8 +2,8 @@
 import { FigureButtons } from "../../kit/figure_export_options.js";
 import { download, saveAnswer } from "../../kit/file_downloads.js";
 import { h, show } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { Button, Note } from "./form_components.js";
 import { dataOf, encoderOf, wholeLossOf } from "./plan_names.js";
 

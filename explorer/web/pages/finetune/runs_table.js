@@ -3,7 +3,7 @@ import { Fold, Section } from "../../kit/components.js";
 import { fixed } from "../../kit/number_format.js";
 import { h } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
-import { language, say, titleOf } from "../../kit/words.js";
+import { language, say, titleOf } from "../../kit/translated_sentences.js";
 import { Button, Note } from "./form_components.js";
 import { leadingMetric, METRIC_DECIMALS } from "./metric_names_and_format.js";
 import { encoderNamed, lossOf, settingsOf } from "./plan_names.js";

@@ -1,5 +1,5 @@
 // Runs that differ in nothing but their seed, a colour for each group.
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { distinctNames } from "./plan_names.js";
 
 /** @typedef {import("../../wire").RecordedPlan} Plan */

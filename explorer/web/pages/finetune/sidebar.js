@@ -3,7 +3,7 @@
 import { Fold, Section } from "../../kit/components.js";
 import { find } from "../../kit/dom.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { Button } from "./form_components.js";
 import { DataFields } from "./sidebar/data.js";
 import { EncoderFields, EncoderSettings } from "./sidebar/encoder.js";

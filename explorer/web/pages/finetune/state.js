@@ -1,10 +1,10 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
 // shown, and their logs so far.
 import { History } from "../../kit/browser_history.js";
-import { exampleInLanguage } from "../../kit/example_in_language.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
+import { exampleInLanguage } from "../../kit/replacement_example_for_language.js";
 import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";

@@ -1,7 +1,7 @@
 // How long training would take, by two trial steps on the server: tried once the plan has settled,
 // and never while a run trains.
 import { pageData } from "../../kit/page_data.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../wire").Pace} Pace */
 

@@ -9,8 +9,8 @@ import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
+import { parameterName, say, titleOf } from "../../kit/translated_sentences.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { parameterName, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LandscapePage} LandscapePage */
 /** @typedef {import("../../kit/landscape.js").View} View */

@@ -3,7 +3,7 @@
 import { batchText } from "../../kit/batch_text_with_picture.js";
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { textsOf } from "./pair_texts.js";
 
 /**

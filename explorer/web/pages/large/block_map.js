@@ -4,7 +4,7 @@ import { asTable, h, magnification, worded } from "../../kit/dom.js";
 import { cellFrame } from "../../kit/heatmap_frame.js";
 import { distinctNumbers, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { bandOf, factsOf, fillCard, isEmpty } from "./block_card.js";
 import { comparison, concentration, explanation, partName, sideName } from "./block_map_captions.js";
 import { drawStrip, labelMarks } from "./label_strips.js";

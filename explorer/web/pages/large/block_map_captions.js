@@ -1,6 +1,6 @@
 // Sentences around the map: which part of the matrix it is, what its sides are, what its colours say.
 import { grouped, percent } from "../../kit/number_format.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("./block_card.js").UnpackedBlocks} UnpackedBlocks */
 /** @typedef {[number, number, number, number]} Part top, bottom, left, right */

@@ -3,7 +3,7 @@ import { rampColour, rampTable } from "../../kit/colours.js";
 import { h, worded } from "../../kit/dom.js";
 import { grouped, show } from "../../kit/number_format.js";
 import { ridges } from "../../kit/ridge_histograms.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
 export default function histogram(root, page) {

@@ -2,7 +2,7 @@
 import { Fold } from "../../kit/components.js";
 import { counted, grouped, percent, show as written } from "../../kit/number_format.js";
 import { h, show } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 /**

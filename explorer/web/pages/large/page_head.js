@@ -6,8 +6,8 @@ import { grouped } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
+import { say, titleOf } from "../../kit/translated_sentences.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { say, titleOf } from "../../kit/words.js";
 import { FigureBox, lossOf, remarksOf } from "./metrics.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */

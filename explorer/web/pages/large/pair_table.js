@@ -4,7 +4,7 @@ import { batchText } from "../../kit/batch_text_with_picture.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { Requests, whileWorking } from "../../kit/request_scheduling.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "pairs">} Answer */

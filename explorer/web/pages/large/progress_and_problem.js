@@ -2,8 +2,8 @@
 import { grouped } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
+import { say, titleOf } from "../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
-import { say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 /** @typedef {import("../../wire").Progress} Progress */

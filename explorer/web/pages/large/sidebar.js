@@ -8,7 +8,7 @@ import { grouped, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { Parameters } from "../../kit/parameter_fields.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { say, titleOf } from "../../kit/words.js";
+import { say, titleOf } from "../../kit/translated_sentences.js";
 import { DataFold } from "./sidebar/data.js";
 import { FileDescription } from "./sidebar/file.js";
 

@@ -3,7 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/label_corrections.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { linesOf } from "./pair_texts.js";
 
 /** @typedef {import("../../wire").LargeSuspect} LargeSuspect */

@@ -1,7 +1,7 @@
 // The picture of a step as a file for a slide: a matrix by what drew it on the server, a chart by its own figure.
 import { FigureFold } from "../../kit/figure_export_options.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { figureOf } from "./step_pictures.js";
 
 /** @typedef {import("../../wire").Chart} Chart */

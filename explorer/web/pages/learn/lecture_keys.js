@@ -1,6 +1,6 @@
 // A lecture by the keyboard or a clicker: Page Down shows the answer, then goes on; Page Up goes back; L speaks the
 // other language.
-import { language, languages, speak } from "../../kit/words.js";
+import { language, languages, speak } from "../../kit/translated_sentences.js";
 
 /** @param {import("./state.js").LearnPage} page */
 export function listenToLectureKeys(page) {

@@ -2,7 +2,7 @@
 import { Fold } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { learnedLessons } from "./state.js";
 import { Thumbnail } from "./thumbnail.js";
 

@@ -2,8 +2,8 @@
 import { ProblemBox } from "../../kit/components.js";
 import { h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { listenToLectureKeys } from "./lecture_keys.js";
 import { LessonCards } from "./lesson_cards.js";
 import { LessonStep } from "./step.js";

@@ -3,8 +3,8 @@ import { isEmbedded } from "../../kit/browser_history.js";
 import { h as element } from "../../kit/dom.js";
 import { percent } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 import { FigureExport } from "./figure_export.js";
 import { StepPictures } from "./step_pictures.js";
 

@@ -10,8 +10,8 @@ import { axisOver } from "../../kit/plotly.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { onTheme } from "../../kit/theme.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useMemo } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Matrix} MatrixPicture */
 /** @typedef {import("../../wire").Chart} Chart */

@@ -1,7 +1,7 @@
 // The lists below the map: the marked pairs, those with the largest gradients, the sentences that a run moved most.
 import { show as number } from "../../kit/number_format.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { LARGE_BATCH } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */

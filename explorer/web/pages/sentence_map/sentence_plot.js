@@ -5,7 +5,7 @@ import { clip, h } from "../../kit/dom.js";
 import { show as number } from "../../kit/number_format.js";
 import { plotlyChart } from "../../kit/plotly.js";
 import { hosted } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { mapGestures } from "./gestures.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */

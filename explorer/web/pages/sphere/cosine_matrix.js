@@ -1,7 +1,7 @@
 // The cosines of all points under one loss with each other, in the frame in sight, as a matrix.
 import { paint } from "../../kit/cell_canvas.js";
 import { h, hosted } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @param {{ page: import("./state.js").SpherePage, place: number }} properties */
 export function CosineMatrix({ page, place }) {

@@ -3,7 +3,7 @@ import { themeColour } from "../../kit/colours.js";
 import { letterOf, nameOf } from "../../kit/compared_loss_labels.js";
 import { FigureFold } from "../../kit/figure_export_options.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { shownCurves, traces, xAxis, yAxis } from "./metric_curves.js";
 import { CLASS_COLOURS, POINT_RADIUS, placeInView } from "./sphere_canvas.js";
 

@@ -5,8 +5,8 @@ import { themeColour } from "../../kit/colours.js";
 import { axisOver, template } from "../../kit/plotly.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/translated_sentences.js";
 import { useMemo } from "../../kit/vendor/preact/hooks.js";
-import { say } from "../../kit/words.js";
 
 const CURVES = ["loss", "alignment", "uniformity", "effective_rank", "spearman"];
 const HEIGHT = 470;

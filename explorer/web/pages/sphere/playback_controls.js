@@ -1,7 +1,7 @@
 // Playing a film: start and stop, a step back and on, any frame, and the points that a hand moved put back.
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { MOVE_SIZE } from "./state.js";
 
 /** @param {{ page: import("./state.js").SpherePage }} properties */

@@ -7,7 +7,7 @@ import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { Slider } from "../../kit/slider.js";
 import { stored } from "../../kit/storage.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {{ page: import("./state.js").SpherePage }} Page */
 

@@ -2,7 +2,7 @@
 import { Chip, nameOf } from "../../kit/compared_loss_labels.js";
 import { show } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
+import { say } from "../../kit/translated_sentences.js";
 import { CosineMatrix } from "./cosine_matrix.js";
 import { sphereCanvas } from "./sphere_canvas.js";
 

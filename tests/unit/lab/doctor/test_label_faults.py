@@ -7,7 +7,7 @@ import pytest
 from lossprism.explorer.core.loss_lookup import losses_called, other_names
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import SEVERE
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine

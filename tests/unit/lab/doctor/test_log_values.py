@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.metric_chance_levels import chance_levels
 from lossprism.explorer.lab.doctor.number_query import LOG_NOISE
 from lossprism.explorer.lab.doctor.number_report import lines

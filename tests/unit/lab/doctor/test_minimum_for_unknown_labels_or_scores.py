@@ -8,7 +8,7 @@ import math
 import pytest
 
 from lossprism.explorer.core.loss_lookup import other_names
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossprism.explorer.lab.doctor import reference_curves
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.doctor.reference_curves import curves_of, values_along

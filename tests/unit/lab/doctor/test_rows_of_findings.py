@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.classes_report import classes_answer
 from lossprism.explorer.lab.doctor.data_report import data_answer
 from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import log_of
 from lossprism.explorer.lab.doctor.losses_matching_known_values import single_loss

@@ -12,12 +12,12 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from lossprism.explorer.web.middleware.accepted_host_names import HostNames, accepted_names
 from lossprism.explorer.web.middleware.cross_site_guard import (
     FRAMES,
     CrossSiteGuardMiddleware,
     frame_ancestors,
 )
+from lossprism.explorer.web.middleware.host_names_from_environment import HostNames, accepted_names
 
 HERE = "127.0.0.1:7860"
 PAGES = ["/", "/compare", "/doctor", "/large", "/finetune"]

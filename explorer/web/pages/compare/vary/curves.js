@@ -6,8 +6,8 @@ import { show } from "../../../kit/number_format.js";
 import { axisOver, band } from "../../../kit/plotly.js";
 import { Plot } from "../../../kit/plotly_component.js";
 import { h } from "../../../kit/preact_view.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { useMemo } from "../../../kit/vendor/preact/hooks.js";
-import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../../../kit/types").Span} Span */
 

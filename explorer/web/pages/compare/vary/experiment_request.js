@@ -3,8 +3,8 @@
 import { h } from "../../../kit/preact_view.js";
 import { GONE, Requests } from "../../../kit/request_scheduling.js";
 import { problem } from "../../../kit/server.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
-import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../../../kit/state_link.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */

@@ -1,7 +1,7 @@
 // Which sentence stands beside what was varied.
 import { letterOf } from "../../../kit/compared_loss_labels.js";
 import { percent, show } from "../../../kit/number_format.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 
 /**
  * `falling`: which losses fall on the way, or that none does, where some have a way. `others`: those that are least

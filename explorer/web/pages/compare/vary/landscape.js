@@ -4,8 +4,8 @@ import { boundaryWords, LandscapePlot, landscapePanel, landscapesIn } from "../.
 import { show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { useMemo } from "../../../kit/vendor/preact/hooks.js";
-import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { Result, useExperiment } from "./experiment_request.js";
 import { LossTable, RefusedCell } from "./loss_table.js";

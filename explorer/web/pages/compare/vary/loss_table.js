@@ -1,7 +1,7 @@
 // The table of an experiment: a line for each loss, with its numbers or with why there are none.
 import { Named } from "../../../kit/compared_loss_labels.js";
 import { h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Table } from "../scrolling_table.js";
 
 /** @typedef {import("../../../kit/state_link.js").Side} Side */

@@ -2,7 +2,7 @@
 import { labelOf } from "../../../kit/compared_loss_labels.js";
 import { read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Downloads } from "../downloads.js";
 import { Table } from "../scrolling_table.js";
 import { Result, useExperiment } from "./experiment_request.js";

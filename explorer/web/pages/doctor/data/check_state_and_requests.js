@@ -6,7 +6,7 @@ import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
 import { withoutSecrets } from "../../../kit/secret_redaction.js";
 import { problem } from "../../../kit/server.js";
 import { packed, unpacked } from "../../../kit/state_link.js";
-import { language } from "../../../kit/words.js";
+import { language } from "../../../kit/translated_sentences.js";
 
 /** @typedef {import("../../../wire").DoctorServer} DoctorServer */
 /**

@@ -3,7 +3,7 @@ import { Select, useDraft } from "../../../kit/components.js";
 import { ColumnFields, EncodingField, HeaderField } from "../../../kit/file_reading_fields.js";
 import { SkippedRows } from "../../../kit/file_reading_results.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 
 /** @typedef {import("../../../wire").LargeFile | import("../../../wire").UndecidedData} File */
 

@@ -1,7 +1,7 @@
 // What only an encoder can tell of a dataset.
 import { Fold } from "../../../kit/components.js";
 import { h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Lines, listed } from "../finding_card.js";
 import { DataFault, RowTable, Searched } from "./finding_evidence.js";
 import { Mining } from "./hard_negative_mining.js";

@@ -2,7 +2,7 @@
 import { Fold, StackedTable } from "../../../kit/components.js";
 import { grouped, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Fault, Lines } from "../finding_card.js";
 
 /** @typedef {import("../../../wire").EvidentRow} Row */

@@ -2,8 +2,8 @@
 import { NumberBox, Paste } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
-import { say } from "../../../kit/words.js";
 
 /** @typedef {import("./check_state_and_requests.js").DataCheck} DataCheck */
 

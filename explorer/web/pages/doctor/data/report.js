@@ -2,7 +2,7 @@
 import { Fold } from "../../../kit/components.js";
 import { grouped } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { say, titleOf } from "../../../kit/words.js";
+import { say, titleOf } from "../../../kit/translated_sentences.js";
 import { Lines, listed } from "../finding_card.js";
 import { EncoderReport } from "./encoder_report.js";
 import { DataFault, Searched } from "./finding_evidence.js";

@@ -6,7 +6,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
 import { Slider } from "../../../kit/slider.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Columns } from "./columns.js";
 import { draftSlider, fileOf } from "./source.js";
 

@@ -9,7 +9,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/reader_consent.js";
 import { Slider } from "../../../kit/slider.js";
-import { say, sentences } from "../../../kit/words.js";
+import { say, sentences } from "../../../kit/translated_sentences.js";
 import { PastedRows } from "../pasted_rows_box.js";
 import { SourceSelect } from "../source_select.js";
 

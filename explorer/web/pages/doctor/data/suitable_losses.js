@@ -2,7 +2,7 @@
 import { Fold } from "../../../kit/components.js";
 import { h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
-import { say, titleOf } from "../../../kit/words.js";
+import { say, titleOf } from "../../../kit/translated_sentences.js";
 import { Lines } from "../finding_card.js";
 
 /** @typedef {import("./check_state_and_requests.js").DataCheck} DataCheck */

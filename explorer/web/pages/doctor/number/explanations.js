@@ -4,7 +4,7 @@ import { show } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
-import { parameterName, say, titleOf } from "../../../kit/words.js";
+import { parameterName, say, titleOf } from "../../../kit/translated_sentences.js";
 import { Card } from "../finding_card.js";
 
 /** @typedef {import("../../../wire").NumberFinding} Finding */

@@ -2,7 +2,7 @@
 import { Field, Fold, TextField, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { language, say, titleOf } from "../../../kit/words.js";
+import { language, say, titleOf } from "../../../kit/translated_sentences.js";
 
 export const LOSSES = "lp-doctor-losses"; // id of the list of names of losses
 // What stands in an empty field, as an example.

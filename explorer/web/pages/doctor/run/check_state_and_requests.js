@@ -2,7 +2,7 @@
 import { pageData } from "../../../kit/page_data.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
 import { problem } from "../../../kit/server.js";
-import { language } from "../../../kit/words.js";
+import { language } from "../../../kit/translated_sentences.js";
 
 /** @typedef {import("../../../wire").DoctorServer} DoctorServer */
 /** @typedef {import("../../../kit/types").Answer<DoctorServer, "examine_run">} Answer */

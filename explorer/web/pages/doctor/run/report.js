@@ -5,7 +5,7 @@ import { clip } from "../../../kit/dom.js";
 import { lineChart } from "../../../kit/line_chart.js";
 import { grouped } from "../../../kit/number_format.js";
 import { group, h, hosted } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Card, Fault, Lines, listed } from "../finding_card.js";
 
 /** @typedef {import("../../../wire").ExaminedRunLog} Found */

@@ -3,7 +3,7 @@ import { Fold, Section, Select, TextField } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { exampleOf, LOSSES } from "../number/number_and_sidebar_fields.js";
 import { LogArrival, logOptions } from "./source.js";
 

@@ -5,7 +5,7 @@ import { FileArrival } from "../../../kit/file_upload.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { PastedRows } from "../pasted_rows_box.js";
 import { SourceSelect } from "../source_select.js";
 

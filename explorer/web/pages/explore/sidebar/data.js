@@ -5,7 +5,7 @@ import { SkippedRows } from "../../../kit/file_reading_results.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { RandomFields } from "../../../kit/random_batch_fields.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { EncoderFold } from "./encoder.js";
 import { FilePanel } from "./file.js";
 import { RulesFold } from "./positives_and_negatives.js";

@@ -4,7 +4,7 @@ import { encoderTitle, isOwnVectors } from "../../../kit/encoder_title.js";
 import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 

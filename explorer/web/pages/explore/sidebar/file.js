@@ -9,8 +9,8 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request_scheduling.js";
 import { Slider } from "../../../kit/slider.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
-import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../../wire").ExploreServer} ExploreServer */

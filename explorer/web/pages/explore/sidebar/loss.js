@@ -14,8 +14,8 @@ import { pageData } from "../../../kit/page_data.js";
 import { Parameters } from "../../../kit/parameter_fields.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/secret_redaction.js";
+import { say, titleOf } from "../../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
-import { say, titleOf } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../../kit/types").Asking<import("../../../wire").ExploreServer>} Server */

@@ -3,7 +3,7 @@ import { LabelRules, SameTexts, targetsOf } from "../../../kit/batch_rule_fields
 import { Checkbox, Field, Fold } from "../../../kit/components.js";
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 

@@ -9,7 +9,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/reader_consent.js";
 import { stored } from "../../../kit/storage.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Button, Note, ProblemLine, TextBox } from "../form_components.js";
 import { lossOf, readyMade, wholeLossOf } from "../plan_names.js";
 

@@ -4,7 +4,7 @@ import { Select, TabPanel, Tabs } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Button, Note, NumberBox, ProblemLine, TextBox } from "../form_components.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */

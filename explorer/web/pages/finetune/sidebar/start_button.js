@@ -1,7 +1,7 @@
 // The button that begins: which encoder, how many losses and seeds, how long it takes.
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Button, Note, ProblemLine } from "../form_components.js";
 import { encoderOf, lossOf } from "../plan_names.js";
 

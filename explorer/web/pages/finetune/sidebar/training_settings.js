@@ -5,7 +5,7 @@ import { show } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { Slider } from "../../../kit/slider.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { Note, NumberBox } from "../form_components.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */

@@ -4,7 +4,7 @@ import { grouped } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { RandomFields } from "../../../kit/random_batch_fields.js";
 import { stored } from "../../../kit/storage.js";
-import { say } from "../../../kit/words.js";
+import { say } from "../../../kit/translated_sentences.js";
 import { FilePanel } from "./file.js";
 
 /** @typedef {import("../state.js").LargePage} LargePage */

@@ -8,7 +8,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
 import { Requests, whileWorking } from "../../../kit/request_scheduling.js";
-import { language, say } from "../../../kit/words.js";
+import { language, say } from "../../../kit/translated_sentences.js";
 
 /** @typedef {import("../state.js").LargePage} LargePage */
 /** @typedef {import("../state.js").Answer<"describe_file">} Answer */

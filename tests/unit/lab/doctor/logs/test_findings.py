@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs

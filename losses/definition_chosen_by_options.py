@@ -1,54 +1,18 @@
-"""Rules that a definition takes as functions: candidates that count, biases on logits.
+"""The choice among short definitions of a loss, and of the rules that each takes, by its options.
 
-A rule is a function of a matrix [N, K], bound to its settings by `functools.partial`. Several rules
-make one function: masks joined by "and", biases by "+". A loss with many options is a short
-definition that takes such functions, and a function beside it, `composed`, that translates the
-options into them. The names of a rule's settings are those of the options.
+A loss with many options is a short definition that takes rules
+(`losses.joined_mask_and_bias_rules`) as functions, and a function beside it, `composed`, that
+translates the options into them. The names of a rule's settings are those of the options.
 """
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
-Rule = Callable[..., Tensor]
 # A definition that was chosen, and the arguments to call it with.
 Choice = tuple[Callable[..., Tensor], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Rules as one function; "&" and "|" join masks, "+" adds biases."""
-
-    operator: str
-    rules: tuple[Rule, ...]
-
-    def __call__(self, cells: Tensor, **beside: Tensor) -> Tensor:
-        """Apply all rules to cells [N, K]; each takes what it names from `beside`."""
-        results = (rule(cells, **_taken(rule, beside)) for rule in self.rules)
-        return functools.reduce(_OPERATORS[self.operator], results)
-
-
-_OPERATORS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "&": lambda first, second: first & second,
-    "|": lambda first, second: first | second,
-    "+": lambda first, second: first + second,
-}
-
-
-def _taken(rule: Rule, beside: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    if isinstance(rule, Rules):
-        return dict(beside)
-    names = _parameters(rule.func if isinstance(rule, functools.partial) else rule)
-    return {name: value for name, value in beside.items() if name in names}
-
-
-@functools.cache
-def _parameters(function: Rule) -> frozenset[str]:
-    return frozenset(inspect.signature(function).parameters)
 
 
 def foldable(select: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Losses that read the columns differently, or have weights of their own.
+"""Losses of a trainer that have weights of their own: prototypes, a classifier.
 
 `**settings` are those of `TrainingLoss`, rules and parameters of the loss alike.
 """
@@ -15,25 +15,6 @@ from lossprism.losses.sentence_transformers.training_loss_base import TrainingLo
 def embedding_width(model: nn.Module) -> int | None:
     """Return the dimension of a bi-encoder's vectors; None for a cross-encoder."""
     return getattr(model, "get_embedding_dimension", lambda: None)()
-
-
-class TripletTrainingLoss(TrainingLoss):
-    """A triplet loss that, with mining "given", reads the columns anchor, positive, negatives."""
-
-    def arguments(self, examples: Examples) -> dict[str, Tensor]:
-        if self.settings_for(examples).get("mining") != "given":
-            return super().arguments(examples)
-        if len(examples.columns) < 3:
-            raise ValueError(
-                'mining is "given", which needs three columns: anchor, positive, negative; '
-                'for pairs or classes, choose mining "all", "semi_hard" or "hard"'
-            )
-        anchors, positives, *negatives = examples.columns
-        return {
-            "anchors": anchors.repeat(len(negatives), 1),
-            "positives": positives.repeat(len(negatives), 1),
-            "negatives": torch.cat(negatives),
-        }
 
 
 class PrototypeTrainingLoss(TrainingLoss):

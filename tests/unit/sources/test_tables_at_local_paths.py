@@ -17,8 +17,8 @@ from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import pairs_from_tables
-from lossprism.explorer.sources.local_datasets import saved_set_files
 from lossprism.explorer.sources.pairs_from_tables import read_file
+from lossprism.explorer.sources.tables_at_local_paths import saved_set_files
 from tests.sentences import raises_problem
 
 datasets = pytest.importorskip("datasets")
