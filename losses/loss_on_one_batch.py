@@ -13,7 +13,7 @@ from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.labels import UNIT, label_rules
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
-from lossprism.losses.sentence_transformers.batch_measurements import Measured
+from lossprism.losses.sentence_transformers.batch_measurement_record import Measured
 from lossprism.losses.sentence_transformers.loss_recorder import (
     LossRecorder,
     TensorCall,

@@ -24,10 +24,10 @@ from lossprism.losses.loss_input_table import (
     Readable,
 )
 from lossprism.losses.loss_parameter import Parameter, ParameterValue
+from lossprism.losses.loss_term_structures import Form
 from lossprism.losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.symbols import Symbol
-from lossprism.losses.term_forms import Form
 from lossprism.losses.unjudged_labels import without_unjudged
 
 GROUPS = (
@@ -129,23 +129,23 @@ class LossSpec:
     vectors, for a hinge of distances with a margin beyond it. `variants` holds the formula that
     replaces `formula` at a parameter's value, under "name=value" (true and false in lower case).
     `note` is a remark that a reader of its numbers needs. `form` is the form of its terms
-    (`losses.term_forms`), if it has one. `equivalent`, called with the parameters, is the same in
-    sentence-transformers (`losses.sentence_transformers_equivalent_record`). `counted` is a formula
-    of the candidates that count when texts are known, for a loss that reads them. `aliases` are
-    other common names, among them those of libraries' classes. `selectors` names boolean steps that
-    distinguish cells; all others are masks. `parts` are the terms of a loss made of losses. `peers`
-    are other implementations, beside its `equivalent`. `without_others` are parameter values at
-    which it takes no other row of the batch as a negative: empty if it never does, None if it
-    always does. `convention` is the one it is written in, as set by `under`. `negatives` names the
-    steps whose cells compare a query, or a view, with a negative of the batch. `with_copies` is the
-    least value in a batch where some negatives duplicate the row's target or, except with dot
-    products, the row itself: it is called with their number in each row for each of these steps,
-    [R], and with the parameters. `score` is the kind of score that it compares, on which `collapse`
-    and `floor` may depend. `formulas_unbounded` has the formulas of these two ("collapse", "floor")
-    that differ for unbounded scores; for a loss on such scores, those for bounded scores. `learned`
-    is as in `Convention`. `label_ends` are the ends of the labels that it accepts as they are;
-    beyond them it has no minimum, or one above 0. `list_weight`, called with the labels of a list,
-    is the list's weight among others; without it all lists weigh the same.
+    (`losses.loss_term_structures`), if it has one. `equivalent`, called with the parameters, is the
+    same in sentence-transformers (`losses.sentence_transformers_equivalent_record`). `counted` is a
+    formula of the candidates that count when texts are known, for a loss that reads them. `aliases`
+    are other common names, among them those of libraries' classes. `selectors` names boolean steps
+    that distinguish cells; all others are masks. `parts` are the terms of a loss made of losses.
+    `peers` are other implementations, beside its `equivalent`. `without_others` are parameter
+    values at which it takes no other row of the batch as a negative: empty if it never does, None
+    if it always does. `convention` is the one it is written in, as set by `under`. `negatives`
+    names the steps whose cells compare a query, or a view, with a negative of the batch.
+    `with_copies` is the least value in a batch where some negatives duplicate the row's target or,
+    except with dot products, the row itself: it is called with their number in each row for each of
+    these steps, [R], and with the parameters. `score` is the kind of score that it compares, on
+    which `collapse` and `floor` may depend. `formulas_unbounded` has the formulas of these two
+    ("collapse", "floor") that differ for unbounded scores; for a loss on such scores, those for
+    bounded scores. `learned` is as in `Convention`. `label_ends` are the ends of the labels that it
+    accepts as they are; beyond them it has no minimum, or one above 0. `list_weight`, called with
+    the labels of a list, is the list's weight among others; without it all lists weigh the same.
     """
 
     function: Callable[..., Tensor]

@@ -26,11 +26,11 @@ from lossprism.explorer.runtime import number_format, problem
 from lossprism.explorer.runtime import response_field_types as runtime_wire
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse
 from lossprism.explorer.runtime.response_field_types import Packed
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.web import site
 from lossprism.explorer.web.page_requests import Refused
-from lossprism.explorer.web.pages import page_data, page_state_table
+from lossprism.explorer.web.pages import page_data, state_entry_type
 
 DECLARED = Path(inspect.getfile(web)).parent / "wire.d.ts"
 MODULES = (
@@ -39,7 +39,7 @@ MODULES = (
     runtime_wire,
     run_json_types,
     page_data,
-    page_state_table,
+    state_entry_type,
     library_parity,
 )
 MAPPINGS = (dict, Mapping)
@@ -179,7 +179,7 @@ def _without_none(kind: object) -> object:
 # What TypeScript calls a type whose name another answer has.
 CALLED = {
     SentScenario: "Scenario",
-    page_state_table.Entry: "StateEntry",
+    state_entry_type.Entry: "StateEntry",
 }
 
 HEAD = """\

@@ -21,7 +21,7 @@ from lossprism.explorer.core.parameter_values import (
 )
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.losses import LOSSES, LossSpec, Parameter
-from lossprism.losses.term_forms import AgainstOthers, LogisticSum, Separable
+from lossprism.losses.loss_term_structures import AgainstOthers, LogisticSum, Separable
 
 if TYPE_CHECKING:
     from lossprism.explorer.core.explore import Exploration

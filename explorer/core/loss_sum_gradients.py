@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import Exploration, differentiable_inputs
 from lossprism.explorer.core.ranks_and_term_weights import Weights
 from lossprism.losses import prefix_shares
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
-from lossprism.losses.combined.vector_truncation import length_of
+from lossprism.losses.combined.first_dimensions_of_vectors import length_of
 from lossprism.losses.spec import Part
 
 # So many of the pairs on which parts pull against each other are named.

@@ -24,7 +24,7 @@ from lossprism.explorer.sources.encoders.bundled_encoder import has_embedded_wei
 from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.losses import LossSpec
 from lossprism.losses.geometry import cosine_matrix
-from lossprism.losses.term_forms import Largest
+from lossprism.losses.loss_term_structures import Largest
 
 # The annotated derivation that circulates with S1 advises to keep the gradient norm within this
 # band (eq. 45), and to choose λ = α/σ (eq. 50).

@@ -23,8 +23,8 @@ from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import MIB, SCENARIO_BYTES
 from lossprism.explorer.runtime.problem import Problem, Value, logged
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, decoded_vector

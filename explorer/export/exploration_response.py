@@ -10,11 +10,15 @@ from lossprism.explorer.core.known_faults_of_shipped_examples import KnownFault,
 from lossprism.explorer.core.models_of_scenario import has_words
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved
-from lossprism.explorer.export.exploration_array_types import BatchData, LeverStop, Picture
-from lossprism.explorer.export.exploration_arrays import describe_batch, lever_stop, picture
+from lossprism.explorer.export.drawing_data_of_exploration import (
+    describe_batch,
+    lever_stop,
+    picture,
+)
+from lossprism.explorer.export.drawing_data_types import BatchData, LeverStop, Picture
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.runtime.validation import is_number
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow

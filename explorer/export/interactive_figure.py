@@ -18,8 +18,8 @@ import numpy as np
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.caption import title_of
-from lossprism.explorer.export.exploration_array_types import Shown
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
+from lossprism.explorer.export.drawing_data_types import Shown
 from lossprism.explorer.export.figure.axis_labels import Axis
 from lossprism.explorer.export.figure.cells import MAX_RECTANGLES, Cells, cells_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts

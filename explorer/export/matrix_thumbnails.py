@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
-from lossprism.explorer.export.exploration_array_types import Thumbnail
+from lossprism.explorer.export.drawing_data_types import Thumbnail
 from lossprism.explorer.runtime.base64_arrays import packed
 
 MAX_SIDE = 56

@@ -9,7 +9,7 @@ import torch
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.losses import LOSSES, LossSpec
-from lossprism.losses.combined.vector_truncation import length_of
+from lossprism.losses.combined.first_dimensions_of_vectors import length_of
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent, on_prefixes
 from lossprism.losses.spec import ParameterValue
 

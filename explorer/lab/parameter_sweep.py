@@ -22,7 +22,7 @@ from lossprism.explorer.lab.single_pass_sweep import Point, passed_points, singl
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import is_number
 from lossprism.losses import LOSSES, LossSpec, Parameter
-from lossprism.losses.term_forms import Separable
+from lossprism.losses.loss_term_structures import Separable
 
 POINTS, MAX_POINTS = 41, 200
 

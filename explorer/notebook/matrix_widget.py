@@ -13,8 +13,12 @@ from lossprism.explorer.core.parameter_values import checked
 from lossprism.explorer.core.resolved_scenario import Resolved
 from lossprism.explorer.core.scenario import FACETS, ORDERS, read_colour_range
 from lossprism.explorer.export.caption import title_of
-from lossprism.explorer.export.exploration_array_types import BatchData
-from lossprism.explorer.export.exploration_arrays import describe_batch, looking_at, one_step
+from lossprism.explorer.export.drawing_data_of_exploration import (
+    describe_batch,
+    looking_at,
+    one_step,
+)
+from lossprism.explorer.export.drawing_data_types import BatchData
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.notebook.inputs import as_list, read_inputs
 from lossprism.explorer.notebook.widget_document import FRAME, document, page_facts, sentences

@@ -9,8 +9,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.child_process_start import spawn
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.runtime.process_start import spawn
 
 POLL_S = 0.25
 

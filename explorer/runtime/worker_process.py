@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 
 import torch
 
+from lossprism.explorer.runtime.child_process_start import spawn
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.memory_use import process_memory
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem, logged
-from lossprism.explorer.runtime.process_start import spawn
 
 Result = TypeVar("Result")
 

@@ -23,7 +23,7 @@ from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.core.models_of_scenario import vectors_of
 from lossprism.explorer.core.own_loss import add_own_loss, set_page_host
 from lossprism.explorer.core.scenario import OPENING, Scenario
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.current_visitor import as_visitor

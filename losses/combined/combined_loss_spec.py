@@ -19,6 +19,7 @@ from typing import Any
 from torch import Tensor
 
 from lossprism.losses.combined.combined_loss_names import RECIPES, SHARES, Recipe, Summand, name_of
+from lossprism.losses.combined.first_dimensions_of_vectors import prefix
 from lossprism.losses.combined.vector_queue import (
     LENGTH,
     NOTES,
@@ -29,7 +30,6 @@ from lossprism.losses.combined.vector_queue import (
     with_earlier,
     without_owner,
 )
-from lossprism.losses.combined.vector_truncation import prefix
 from lossprism.losses.definition_chosen_by_options import definitions_of
 from lossprism.losses.geometry import cosine
 from lossprism.losses.loss_input_table import READABLE

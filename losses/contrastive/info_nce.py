@@ -50,10 +50,10 @@ from lossprism.losses.library_peer_record import (
     SENTENCE_TRANSFORMERS,
     Peer,
 )
+from lossprism.losses.loss_term_structures import AgainstOthers
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import loss_symbol
-from lossprism.losses.term_forms import AgainstOthers
 
 SMALL_BATCH_PAIRS = 256  # pairs, up to which one matrix is faster than tiles
 

@@ -22,6 +22,7 @@ from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.query_key_losses_by_tiles import Directions, against_others
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
+from lossprism.losses.loss_term_structures import AgainstOthers
 from lossprism.losses.minimum import log1p_of, simplex_gap
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
@@ -34,7 +35,6 @@ from lossprism.losses.symbols import (
     triplet_by_sentence,
     view_by_view,
 )
-from lossprism.losses.term_forms import AgainstOthers
 
 
 def nt_xent_definition(

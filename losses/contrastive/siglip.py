@@ -22,10 +22,10 @@ from lossprism.losses.kernels.query_key_losses_by_tiles import (
 )
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peer_record import OF_PAIRS, Peer
+from lossprism.losses.loss_term_structures import Decisions
 from lossprism.losses.minimum import least_binary, softplus_at
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import loss_symbol, query_by_key
-from lossprism.losses.term_forms import Decisions
 
 
 def decisions(queries, keys, scale, threshold, query_texts=None, key_texts=None):

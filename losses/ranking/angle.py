@@ -13,6 +13,7 @@ from lossprism.losses.kernels import log1p_sum_exp, ordered_sum
 from lossprism.losses.kernels.log_sum_over_ordered_pairs import accurate
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peer_record import Peer
+from lossprism.losses.loss_term_structures import Separable
 from lossprism.losses.minimum import least_over_levels
 from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,
@@ -24,7 +25,6 @@ from lossprism.losses.ranking.ordered_pair_symbols import (
 from lossprism.losses.sentence_transformers_equivalent_record import of_pairs
 from lossprism.losses.spec import Convention, LossSpec, Symbol
 from lossprism.losses.symbols import each_pair, loss_symbol
-from lossprism.losses.term_forms import Separable
 
 
 def angle_definition(

@@ -18,12 +18,12 @@ from lossprism.losses.kernels import (
 from lossprism.losses.kernels.class_label_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peer_record import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.loss_term_structures import Separable
 from lossprism.losses.minimum import log1p_of
 from lossprism.losses.ranking.circle_with_fixed_margins import SCALE, SUM_SYMBOLS
 from lossprism.losses.ranking.ordered_pair_symbols import PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.symbols import each_pair, each_sentence, loss_symbol, sentence_by_sentence
-from lossprism.losses.term_forms import Separable
 
 
 def circle_self_paced_definition(

@@ -7,6 +7,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.loss_term_structures import Separable
 from lossprism.losses.minimum import log1p_of
 from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,
@@ -15,7 +16,6 @@ from lossprism.losses.ranking.ordered_pair_symbols import (
 )
 from lossprism.losses.spec import LossSpec, Parameter
 from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
-from lossprism.losses.term_forms import Separable
 
 
 def circle_definition(

@@ -9,6 +9,7 @@ from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES
+from lossprism.losses.loss_term_structures import Separable
 from lossprism.losses.minimum import least_over_levels
 from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,
@@ -20,7 +21,6 @@ from lossprism.losses.ranking.ordered_pair_symbols import (
 from lossprism.losses.sentence_transformers_equivalent_record import of_pairs
 from lossprism.losses.spec import Convention, LossSpec
 from lossprism.losses.symbols import loss_symbol, pair_by_pair
-from lossprism.losses.term_forms import Separable
 
 
 def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:

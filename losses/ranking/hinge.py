@@ -9,10 +9,10 @@ from lossprism.losses.kernels import hinge_sum, mean_of
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import sum_of_gaps
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peer_record import SCORES, Peer
+from lossprism.losses.loss_term_structures import HingeSum
 from lossprism.losses.ranking.ordered_pair_symbols import GRADED, PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import loss_symbol, pair_by_pair
-from lossprism.losses.term_forms import HingeSum
 
 
 def pairwise_hinge_definition(

@@ -6,10 +6,10 @@ from torch import Tensor
 from lossprism.losses import input_checks
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import largest_violation
+from lossprism.losses.loss_term_structures import Largest
 from lossprism.losses.ranking.ordered_pair_symbols import PAIR_SYMBOLS
 from lossprism.losses.spec import LossSpec
 from lossprism.losses.symbols import loss_symbol, pair_by_pair
-from lossprism.losses.term_forms import Largest
 
 
 def max_violation_definition(scores: Tensor, labels: Tensor) -> Tensor:

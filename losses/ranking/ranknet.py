@@ -10,6 +10,7 @@ from lossprism.losses.kernels import logistic_sum, mean_of, softplus
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import ties_by_label
 from lossprism.losses.labels import UNJUDGED
 from lossprism.losses.library_peer_record import SCORES, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.loss_term_structures import LogisticSum
 from lossprism.losses.ranking.ordered_pair_symbols import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
 from lossprism.losses.ranking.ranknet_minimum_and_collapse import (
     binary_floor,
@@ -23,7 +24,6 @@ from lossprism.losses.ranking.ranknet_minimum_and_collapse import (
 )
 from lossprism.losses.spec import Convention, LossSpec, Parameter
 from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
-from lossprism.losses.term_forms import LogisticSum
 
 REDUCTIONS = ("sum", "mean", "none")
 

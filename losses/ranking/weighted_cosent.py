@@ -9,6 +9,7 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import sum_of_gaps
 from lossprism.losses.labels import COSINES
+from lossprism.losses.loss_term_structures import Separable
 from lossprism.losses.minimum import least_over_levels
 from lossprism.losses.ranking.ordered_pair_symbols import (
     LOG1P_OF_TERMS,
@@ -18,7 +19,6 @@ from lossprism.losses.ranking.ordered_pair_symbols import (
 )
 from lossprism.losses.spec import LossSpec
 from lossprism.losses.symbols import loss_symbol, pair_by_pair
-from lossprism.losses.term_forms import Separable
 
 
 def weighted_cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:

@@ -46,10 +46,10 @@ process on the joined batch; else it is the mean over batches that do not know o
 
 from typing import TYPE_CHECKING, Any
 
-from lossprism.losses.sentence_transformers.batch_sampler_check import check_epoch
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists
 from lossprism.losses.sentence_transformers.dataset_order_sampler import in_order
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack, move_only
+from lossprism.losses.sentence_transformers.sampler_epoch_coverage_check import check_epoch
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
 from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (

@@ -51,13 +51,15 @@ import collections.abc
 import torch
 from torch import nn
 
-from lossprism.losses.sentence_transformers.batch_sampler_check import check_epoch as check_epoch
 from lossprism.losses.sentence_transformers.callback import PrismCallback as PrismCallback
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists as whole_lists
 from lossprism.losses.sentence_transformers.dataset_order_sampler import in_order as in_order
 from lossprism.losses.sentence_transformers.given_triplet_training_loss import TripletTrainingLoss
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack as layer_stack
 from lossprism.losses.sentence_transformers.layer_freezing import move_only as move_only
+from lossprism.losses.sentence_transformers.sampler_epoch_coverage_check import (
+    check_epoch as check_epoch,
+)
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors as with_vectors
 from lossprism.losses.sentence_transformers.token_and_layer_similarity_loss import LevelTrainingLoss

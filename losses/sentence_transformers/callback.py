@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from transformers import TrainerCallback
 
-from lossprism.losses.sentence_transformers.batch_measurements import Measured, Texts
+from lossprism.losses.sentence_transformers.batch_measurement_record import Measured, Texts
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged, paired
 from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 from lossprism.losses.sentence_transformers.loss_recorder import (

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses import LOSSES
-from lossprism.losses.sentence_transformers.batch_measurements import Measured
+from lossprism.losses.sentence_transformers.batch_measurement_record import Measured
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged
 from lossprism.losses.sentence_transformers.library_loss_recognition import recognised
 from lossprism.losses.sentence_transformers.loss_recorder import TrainerCall

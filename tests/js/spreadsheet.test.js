@@ -1,7 +1,7 @@
 // What a spreadsheet copies is read cell by cell.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellsOfText } from "../../explorer/web/kit/spreadsheet_paste.js";
+import { cellsOfText } from "../../explorer/web/kit/spreadsheet_clipboard_parser.js";
 
 /** As spreadsheets write a cell: quoted where it holds a tab, a line end or a quote. */
 const written = (cell) => (/[\t\n"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

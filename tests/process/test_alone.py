@@ -64,7 +64,7 @@ import json, sys
 from lossprism.explorer import cli
 from lossprism.explorer.web import site
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 first = site.first_scenario("cpu", None)
 site.build(first)
 picture(explore(first))

@@ -12,7 +12,7 @@ from lossprism.explorer.cli import argument_parser
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import LINK_VERSION, Scenario
-from lossprism.explorer.lab.compare import loss_notation_parser
+from lossprism.explorer.lab.compare import compared_loss_from_text
 from lossprism.explorer.lab.training import terminal_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.notebook.inputs import read_inputs
@@ -54,7 +54,7 @@ def of_call(patch, call, **arguments):
 
 
 def of_comparison(patch, name):
-    return resolve(loss_notation_parser.read(name).applied_to(Scenario())).scenario
+    return resolve(compared_loss_from_text.read(name).applied_to(Scenario())).scenario
 
 
 def of_compared(patch, name):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.export import exploration_array_types as data
+from lossprism.explorer.export import drawing_data_types as data
 from lossprism.explorer.export.caption import pair_numbers
 from lossprism.explorer.export.figure.svg_elements import Pen, Style, line, small_picture
 from lossprism.explorer.export.figure.text_layout import clean, clipped, width_of

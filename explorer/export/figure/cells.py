@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.export.exploration_array_types import Shown
+from lossprism.explorer.export.drawing_data_types import Shown
 from lossprism.explorer.export.figure.svg_elements import Pen, attributes, cross, png, rectangle
 from lossprism.explorer.export.figure.text_layout import px, width_of
 from lossprism.explorer.export.matrix_thumbnails import value_range

@@ -1,7 +1,7 @@
 """The matrix of a step, as an SVG for a slide, without a browser.
 
-It shows the page's content (the same arrays of `explorer.export.exploration_arrays`, the same
-colours), with a caption on the origin of the numbers. It needs no font, script or other file.
+It shows the page's content (the same arrays of `explorer.export.drawing_data_of_exploration`, the
+same colours), with a caption on the origin of the numbers. It needs no font, script or other file.
 """
 
 import math
@@ -9,8 +9,8 @@ from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.caption import FigureText, figure_text_of, reference_values_of
-from lossprism.explorer.export.exploration_array_types import Shown, Step
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
+from lossprism.explorer.export.drawing_data_types import Shown, Step
 from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.figure.axis_labels import (
     LABEL_ROOM,

@@ -4,7 +4,7 @@ import math
 from typing import Unpack
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.export import exploration_array_types as data
+from lossprism.explorer.export import drawing_data_types as data
 from lossprism.explorer.export.caption import figure_text_of, pair_numbers
 from lossprism.explorer.export.figure.appearance import Look
 from lossprism.explorer.export.figure.axis_labels import Axis, column_names

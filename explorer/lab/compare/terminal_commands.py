@@ -77,11 +77,11 @@ def compare_losses(chosen: argparse.Namespace) -> int:
     """Print the table; 1 where nothing could be compared, or a side could not be computed."""
     from lossprism.explorer.core.scenario import Scenario
     from lossprism.explorer.core.scenario_from_link_or_file import read_scenario
-    from lossprism.explorer.lab.compare import loss_notation_parser
+    from lossprism.explorer.lab.compare import compared_loss_from_text
     from lossprism.explorer.lab.compare.loss_comparison import compare
 
     try:
-        sides = [loss_notation_parser.read(text) for text in chosen.sides]
+        sides = [compared_loss_from_text.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
         from lossprism.explorer.runtime.owner_consent import command_consent
 

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.runtime.response_dataclasses import Whole
+from lossprism.explorer.runtime.response_parent_classes import Whole
 from lossprism.explorer.sources.encoders import locate
 
 

@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor.finding import FoundFault
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.response_dataclasses import Whole, as_answer
+from lossprism.explorer.runtime.response_parent_classes import Whole, as_answer
 from lossprism.explorer.sources.reading_notes import reading_notes
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest

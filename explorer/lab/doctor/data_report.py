@@ -26,7 +26,7 @@ from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.runtime.response_dataclasses import Whole, as_answer
+from lossprism.explorer.runtime.response_parent_classes import Whole, as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.losses import LOSSES, LossSpec

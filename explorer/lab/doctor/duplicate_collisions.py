@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.lab.doctor.text_ids import pair_ids
-from lossprism.explorer.runtime.response_dataclasses import Whole
+from lossprism.explorer.runtime.response_parent_classes import Whole
 
 
 @dataclass(frozen=True)

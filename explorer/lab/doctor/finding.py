@@ -9,7 +9,7 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor.remedy_trial_result import Tried
 from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.response_dataclasses import Answer, Whole, as_answer
+from lossprism.explorer.runtime.response_parent_classes import Answer, Whole, as_answer
 
 Severity = Literal["severe", "warning", "note"]
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")

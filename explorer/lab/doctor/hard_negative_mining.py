@@ -22,7 +22,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import encoded_texts, full_nam
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Whole
+from lossprism.explorer.runtime.response_parent_classes import Whole
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.uploaded_vectors import in_place_of
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lossprism.explorer.lab.doctor.known_values_record import COUNTS, Known
-from lossprism.explorer.lab.doctor.logs.values_in_sentences import with_ascii_signs
+from lossprism.explorer.lab.doctor.logs.losses_in_sentences_reader import with_ascii_signs
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES

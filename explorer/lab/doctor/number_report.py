@@ -22,8 +22,8 @@ from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number, percent, typed
-from lossprism.explorer.runtime.response_dataclasses import Answer, Whole, as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import Answer, Whole, as_answer
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import Ends
 

@@ -12,7 +12,7 @@ import numpy as np
 from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault, FoundFault, Value
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.runtime.response_dataclasses import Whole, as_answer
+from lossprism.explorer.runtime.response_parent_classes import Whole, as_answer
 
 _DIGITS = 4
 

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.response_dataclasses import Whole
+from lossprism.explorer.runtime.response_parent_classes import Whole
 from lossprism.losses import LOSSES
 
 # The losses made for each kind of columns, in the order to try them.

@@ -23,8 +23,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.resource_checks import check_matrices
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.loss_term_structures import LogisticSum, Separable
 from lossprism.losses.spec import Parameter
-from lossprism.losses.term_forms import LogisticSum, Separable
 
 # Sources of inputs that two scores, their labels and their common query determine.
 DETERMINED_INPUTS = ("scores", "labels", "groups")

@@ -17,8 +17,8 @@ from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.object_size import bytes_of
-from lossprism.explorer.runtime.response_dataclasses import Sparse
 from lossprism.explorer.runtime.response_field_types import Floats
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.uploaded_vectors import pictures_of
 

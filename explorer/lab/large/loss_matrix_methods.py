@@ -1,7 +1,7 @@
 """Computation of the matrix of a loss, by the form that its `LossSpec` declares.
 
-`losses` alone knows the losses: a new loss of one of these forms (`losses.term_forms`) is offered
-as soon as it declares it.
+`losses` alone knows the losses: a new loss of one of these forms (`losses.loss_term_structures`) is
+offered as soon as it declares it.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,8 +40,14 @@ from lossprism.losses.kernels.cell_terms import (
     share_of_others,
 )
 from lossprism.losses.kernels.ordered_hinge_and_logistic_sums import hinge_terms, sum_of_gaps
+from lossprism.losses.loss_term_structures import (
+    AgainstOthers,
+    Decisions,
+    HingeSum,
+    LogisticSum,
+    Separable,
+)
 from lossprism.losses.spec import Parameter
-from lossprism.losses.term_forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
 
 # A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
 FLOAT32_STEEPNESS = 25.0

@@ -7,8 +7,12 @@ from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.export.exploration_array_types import Axis, BatchData, Shown
-from lossprism.explorer.export.exploration_arrays import describe_batch, looking_at, one_step
+from lossprism.explorer.export.drawing_data_of_exploration import (
+    describe_batch,
+    looking_at,
+    one_step,
+)
+from lossprism.explorer.export.drawing_data_types import Axis, BatchData, Shown
 from lossprism.explorer.lab.learn.lesson_types import Matrix
 from lossprism.explorer.runtime.base64_arrays import packed
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.scenario import Data, Rules, Scenario, View
-from lossprism.explorer.export.exploration_array_types import BatchData, Shown
+from lossprism.explorer.export.drawing_data_types import BatchData, Shown
 from lossprism.explorer.runtime.number_format import Real, display_number, whole_percent
 from lossprism.losses.loss_parameter import ParameterValue
 

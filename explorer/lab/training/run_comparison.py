@@ -40,8 +40,8 @@ from lossprism.explorer.lab.training.run_json_types import Summary
 from lossprism.explorer.locale import Word, grouped, word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Json, Setting
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 
 # Digits after the point of a figure, and of a difference.
 MIN_DECIMALS, MAX_DECIMALS = 3, 6

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse, Whole
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import Sparse, Whole
 
 RunStage = Literal[
     "queued",

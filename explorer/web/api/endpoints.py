@@ -15,7 +15,7 @@ from lossprism.explorer.core.explore import SMALL_PAIRS, Exploration, explore, s
 from lossprism.explorer.core.models_of_scenario import find_models, with_second_models
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import FACETS, Data, Scenario
-from lossprism.explorer.export.exploration_arrays import looking_at
+from lossprism.explorer.export.drawing_data_of_exploration import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
 from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG
 from lossprism.explorer.lab.compare.loss_comparison import compare

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from lossprism.explorer.core.library_classes_without_loss import classes_related_to
 from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.locale import spelled, title_word
-from lossprism.explorer.runtime.response_dataclasses import Whole, as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import Whole, as_answer
 from lossprism.losses import LOSSES, LossSpec, Parameter
 
 

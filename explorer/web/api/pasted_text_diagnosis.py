@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain_va
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.response_dataclasses import Whole
+from lossprism.explorer.runtime.response_parent_classes import Whole
 from lossprism.explorer.web.api.dataset_diagnosis import doctor_data
 from lossprism.explorer.web.api.request_parsing import read_choice, read_text
 from lossprism.explorer.web.api.response_schemas import in_json

@@ -7,8 +7,8 @@ from typing import Any, Literal, ParamSpec
 
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.number_format import Real
-from lossprism.explorer.runtime.response_dataclasses import Whole
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import Whole
 
 Arguments = ParamSpec("Arguments")
 

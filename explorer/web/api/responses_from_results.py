@@ -8,7 +8,7 @@ from torch import Tensor
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.ranks_and_term_weights import Term, order_of
 from lossprism.explorer.core.trace import Step
-from lossprism.explorer.export.exploration_arrays import sent_parameters
+from lossprism.explorer.export.drawing_data_of_exploration import sent_parameters
 from lossprism.explorer.export.matrix_rows_and_columns import Layout
 from lossprism.explorer.lab.compare.comparison_results import (
     Between,
@@ -18,7 +18,7 @@ from lossprism.explorer.lab.compare.comparison_results import (
 )
 from lossprism.explorer.lab.compare.loss_comparison import Comparison
 from lossprism.explorer.runtime.number_format import json_number, json_numbers
-from lossprism.explorer.runtime.response_dataclasses import as_answer
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.web.api.response_schemas import (
     Answer,
     ComparedLoss,

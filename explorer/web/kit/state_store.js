@@ -1,4 +1,4 @@
-// The state of a page, by the table that the server sent (explorer/web/pages/page_state_table.py). `update(patch)` is
+// The state of a page, by the table that the server sent (explorer/web/pages/state_entry_type.py). `update(patch)` is
 // the only way to change it.
 
 const RANK = ["nothing", "redraw", "compute"];

@@ -26,9 +26,9 @@ from lossprism.explorer.export.caption import parameter_words
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.png import as_png
 from lossprism.explorer.export.palette import LIGHT
+from lossprism.explorer.lab.compare.compared_loss_from_text import typed_value
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES
-from lossprism.explorer.lab.compare.loss_notation_parser import typed_value
 from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.locale import LANGUAGES, language_of, spelled, title_word
 from lossprism.explorer.runtime import jobs

@@ -12,7 +12,7 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.response_field_types import Setting
 from lossprism.explorer.web.pages.explore.loss_facts import Loss
-from lossprism.explorer.web.pages.page_state_table import Entry, Range
+from lossprism.explorer.web.pages.state_entry_type import Entry, Range
 
 
 @dataclass(frozen=True)

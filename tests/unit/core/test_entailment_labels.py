@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
-from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch
 from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan

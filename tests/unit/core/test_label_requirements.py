@@ -15,7 +15,7 @@ from lossprism.explorer.core.remarks import remarks, statistics
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.code import package_code
 from lossprism.explorer.export.csv import corrected_csv, pairs_csv
-from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch, picture
 from lossprism.explorer.lab.training.data import data_of_scenario
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.problem import Problem

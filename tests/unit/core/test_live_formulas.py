@@ -17,7 +17,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.live_formulas import MAX_TERMS_WRITTEN, NAMES, REFERENCE
 from lossprism.explorer.core.scenario import Data, Scenario, View
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.runtime.json_encoding import plain as as_sent
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES, SHIPPED

@@ -9,7 +9,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import losses_called
 from lossprism.explorer.core.loss_sum_gradients import parts_of
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.locale import LANGUAGES, parameter_word, part_word, spelled, title_word
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem

@@ -12,7 +12,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.own_loss import add_own_loss, may_edit, read_text, set_page_host, write
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.runtime.json_encoding import plain as as_sent
 from lossprism.explorer.runtime.problem import Problem

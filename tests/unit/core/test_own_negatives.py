@@ -9,7 +9,7 @@ from lossprism.explorer.core.batch import batch_of_vectors, make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.code import standalone_code
-from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch
 from lossprism.explorer.sources.pairs_from_tables import read_file
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import info_nce

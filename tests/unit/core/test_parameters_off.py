@@ -13,7 +13,7 @@ from lossprism.explorer.core.resolved_scenario import parameters_for, spec_for
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.caption import caption, parameter_words
 from lossprism.explorer.export.code import module_code, package_code, standalone_code
-from lossprism.explorer.lab.compare import loss_notation_parser
+from lossprism.explorer.lab.compare import compared_loss_from_text
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.locale import LANGUAGES
@@ -124,7 +124,7 @@ def test_off_goes_through_link_and_typed_side_and_back():
         scenario = Scenario(loss=loss, convention=convention, parameters=((parameter.name, None),))
         assert Scenario.from_link(scenario.to_link()) == scenario
         side = Side(loss, convention, scenario.parameters)
-        assert loss_notation_parser.read(loss_notation_parser.written(side)) == side
+        assert compared_loss_from_text.read(compared_loss_from_text.written(side)) == side
 
 
 def test_what_is_off_by_default_stands_in_no_code_and_no_figure():

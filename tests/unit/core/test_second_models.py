@@ -13,7 +13,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.caption import caption
 from lossprism.explorer.export.code import package_code, standalone_code
-from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch
 from lossprism.explorer.lab.compare.loss_comparison import Side, compare
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.deployment_policy import HOSTED

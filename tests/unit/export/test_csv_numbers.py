@@ -10,7 +10,7 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
 from lossprism.explorer.export import csv
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.lab.large.large_batch_downloads import figures_csv
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch

@@ -17,7 +17,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import OPENING, ORDERS, Data, Rules, Scenario, View
 from lossprism.explorer.core.scenario_from_link_or_file import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.caption import caption, pair_numbers
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.matrix import matrix_figure

@@ -15,7 +15,7 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
-from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.export.figure.appearance import PALETTES
 from lossprism.explorer.export.figure.cells import cells_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts

@@ -22,7 +22,7 @@ from lossprism.losses.combined.combined_loss_names import (
     takes_prefixes,
 )
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
-from lossprism.losses.combined.vector_truncation import length_of, prefix
+from lossprism.losses.combined.first_dimensions_of_vectors import length_of, prefix
 from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss

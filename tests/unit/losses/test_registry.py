@@ -18,7 +18,7 @@ from lossprism.losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_
 from lossprism.losses.contrastive.info_nce_directions_and_negatives import DIRECTIONS
 from lossprism.losses.definition_chosen_by_options import definitions_of
 from lossprism.losses.loss_input_table import READABLE
-from lossprism.losses.term_forms import Largest, Separable
+from lossprism.losses.loss_term_structures import Largest, Separable
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
 ROOT = Path(losses.__file__).parents[1]

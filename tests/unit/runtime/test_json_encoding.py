@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.runtime.json_encoding import encoded, plain
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse, as_answer
+from lossprism.explorer.runtime.response_parent_classes import Sparse, as_answer
 
 
 @dataclass(frozen=True)

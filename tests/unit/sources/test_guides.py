@@ -15,7 +15,7 @@ from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.export.caption import caption
-from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.large.large_pair_table_reader import read_pairs
 from lossprism.explorer.lab.training import data as training_data

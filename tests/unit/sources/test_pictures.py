@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, PngImagePlugin
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.runtime import owner_consent, uploads
 from lossprism.explorer.runtime.deployment_policy import HOSTED

@@ -10,7 +10,7 @@ from lossprism.explorer import notebook
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.compare import loss_notation_parser
+from lossprism.explorer.lab.compare import compared_loss_from_text
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses, single_loss
 from lossprism.explorer.lab.training import terminal_commands
@@ -114,7 +114,7 @@ def by_trainer_class(name):
 
 
 def by_compared(name):
-    return of_scenario(loss_notation_parser.read(name).applied_to(Scenario()))
+    return of_scenario(compared_loss_from_text.read(name).applied_to(Scenario()))
 
 
 def by_doctor(name):

@@ -22,7 +22,10 @@ from lossprism.explorer.lab.doctor.logs.log import (
     last_epoch,
     number_in,
 )
-from lossprism.explorer.lab.doctor.logs.values_in_sentences import losses_in, with_ascii_signs
+from lossprism.explorer.lab.doctor.logs.losses_in_sentences_reader import (
+    losses_in,
+    with_ascii_signs,
+)
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.json_rows import is_json

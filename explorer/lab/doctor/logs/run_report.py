@@ -21,8 +21,8 @@ from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, reference_v
 from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
 from lossprism.explorer.locale import grouped, say, spelled, title_word, word
 from lossprism.explorer.runtime.number_format import Real, display_number
-from lossprism.explorer.runtime.response_dataclasses import Answer, Whole, as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import Answer, Whole, as_answer
 from lossprism.losses import LOSSES
 
 PAGE = "doctor"

@@ -19,8 +19,8 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import NAMED_RUNS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Json
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.runtime.validation import of_type, one_of, texts, within
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.claims.state_entries import SCALES

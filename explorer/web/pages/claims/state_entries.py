@@ -1,7 +1,7 @@
 """The state of the page of claims: a claim, λ, a scenario of Explore, and runs that measure it."""
 
 from lossprism.explorer.lab.claims.claim_lookup import claims
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 OPENING, SCALE = "S1-39", 20.0
 # λ, as far as CoSENT takes it.

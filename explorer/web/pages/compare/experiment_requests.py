@@ -25,8 +25,8 @@ from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.resource_checks import check_cells, check_matrices
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Json
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.experiment_response_types import (

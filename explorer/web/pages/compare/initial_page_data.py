@@ -11,7 +11,7 @@ from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS, Q
 from lossprism.explorer.web.pages.compare.state_entries import compare_table
 from lossprism.explorer.web.pages.explore.requests import TAKE
 from lossprism.explorer.web.pages.page_data import Example
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 SERVED = [*requests.SERVED, PARITY, *EXPERIMENTS, TAKE]
 

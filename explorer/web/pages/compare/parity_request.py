@@ -11,8 +11,8 @@ from lossprism.explorer.lab.compare.parity_batches import TRIPLE_BYTES, shown_of
 from lossprism.explorer.runtime import jobs, resource_checks
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import Real, json_number
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Json
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.requests import scenarios_in
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows

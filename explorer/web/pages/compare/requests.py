@@ -11,8 +11,12 @@ from lossprism.explorer.core.models_of_scenario import encoder_of
 from lossprism.explorer.core.ranks_and_term_weights import Places
 from lossprism.explorer.core.remarks import short
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.exploration_array_types import BatchData, Looked
-from lossprism.explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
+from lossprism.explorer.export.drawing_data_of_exploration import (
+    describe_batch,
+    one_step,
+    sent_parameters,
+)
+from lossprism.explorer.export.drawing_data_types import BatchData, Looked
 from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.compare import loss_question_answers
 from lossprism.explorer.lab.compare.comparison_results import (
@@ -42,8 +46,8 @@ from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse, as_answer
 from lossprism.explorer.runtime.response_field_types import Floats, Json, Setting
+from lossprism.explorer.runtime.response_parent_classes import Sparse, as_answer
 from lossprism.explorer.runtime.validation import invalid_value
 from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow

@@ -9,7 +9,7 @@ from lossprism.explorer.lab.compare.batch_change_effects import KINDS
 from lossprism.explorer.lab.compare.batch_splitting_methods import WAYS
 from lossprism.explorer.lab.compare.loss_comparison import MAX_LOSSES, MIN_LOSSES
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 # What fills up an address that names fewer losses than the page needs.
 FIRST = [

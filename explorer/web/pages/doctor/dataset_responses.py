@@ -46,7 +46,7 @@ from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.jobs import Jobs, Report
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import as_answer
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.sources.character_encodings import encoding_choices
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.reading_notes import reading_notes

@@ -18,7 +18,7 @@ from lossprism.explorer.web.pages.doctor import (
     run_requests,
 )
 from lossprism.explorer.web.pages.doctor.state_entries import CHECKS, EXAMPLES, doctor_table
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 from lossprism.losses import LOSSES
 
 SERVED = [*number_requests.SERVED, *dataset_requests.SERVED, *run_requests.SERVED]

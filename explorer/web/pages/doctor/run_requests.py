@@ -29,8 +29,8 @@ from lossprism.explorer.runtime.jobs import Jobs
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.owner_consent import agreed_path
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Json, Setting
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.web.page_requests import Working, answer_when_done, served
 from lossprism.explorer.web.pages.doctor.number_requests import known_in

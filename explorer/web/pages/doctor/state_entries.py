@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import HUB_ROWS
 from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS
 from lossprism.explorer.lab.doctor.known_values_record import COUNTS, SETTINGS
 from lossprism.explorer.web.pages.doctor import data_source, dataset_requests, run_requests
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 # What a visitor can have checked; each has a sidebar and a report of its own.
 CHECKS = ("number", "data", "run")

@@ -3,7 +3,7 @@ import { floats } from "../../kit/base64_arrays.js";
 import { find, h, prefersReducedMotion, setText, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { cellsOfText } from "../../kit/spreadsheet_paste.js";
+import { cellsOfText } from "../../kit/spreadsheet_clipboard_parser.js";
 import { say } from "../../kit/translated_sentences.js";
 import { marksOf, pairsOfRows } from "./pair_table_marks.js";
 import { cellsOf, inputsOf, pairRow, showFault, showMarks, showPictures } from "./pair_table_row.js";

@@ -7,8 +7,8 @@ from typing import Literal
 from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.lab.claims.claim_lookup import claims_about
 from lossprism.explorer.locale import Word, title_word
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.web.page_requests import served
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.combined.combined_loss_names import RECIPES, summands_of, takes_prefixes

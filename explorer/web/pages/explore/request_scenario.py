@@ -15,8 +15,8 @@ from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.limits import KEPT_BATCHES, TABLES
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse
 from lossprism.explorer.runtime.response_field_types import Json
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.runtime.validation import of_type, one_of
 from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow

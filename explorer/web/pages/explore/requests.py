@@ -52,8 +52,8 @@ from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Json
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.pairs import Pairs

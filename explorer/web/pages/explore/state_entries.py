@@ -2,7 +2,7 @@
 
 from lossprism.explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
 from lossprism.explorer.sources import random_batch, textbook
-from lossprism.explorer.web.pages.page_state_table import Entry, Kind, entries, table
+from lossprism.explorer.web.pages.state_entry_type import Entry, Kind, entries, table
 from lossprism.losses import LOSSES
 
 _KINDS: dict[str, Kind] = {

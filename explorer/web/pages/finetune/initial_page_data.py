@@ -11,7 +11,7 @@ from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import PRACTICE
 from lossprism.explorer.web.pages.finetune import requests
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 SERVED = requests.SERVED
 

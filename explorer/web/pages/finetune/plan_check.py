@@ -25,8 +25,8 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.limits import CORPORA, QUOTED_LETTERS
 from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.sources.reading_notes import ReadingNote
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan, scenario_of
 from lossprism.explorer.web.pages.finetune.time_estimate import pace_key

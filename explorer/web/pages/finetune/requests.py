@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.exploration_array_types import BatchData, Picture
-from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch, picture
+from lossprism.explorer.export.drawing_data_types import BatchData, Picture
 from lossprism.explorer.export.figure.appearance import look_in
 from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
@@ -33,7 +33,7 @@ from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS

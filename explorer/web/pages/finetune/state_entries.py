@@ -11,7 +11,7 @@ from lossprism.explorer.web.pages.finetune.request_plan import (
     COMMON_DATA_FIELDS,
     SOURCE_DATA_FIELDS,
 )
-from lossprism.explorer.web.pages.page_state_table import Entry, Kind, kind_of
+from lossprism.explorer.web.pages.state_entry_type import Entry, Kind, kind_of
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.training.run_control import estimate
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 
 

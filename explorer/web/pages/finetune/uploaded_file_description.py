@@ -8,7 +8,7 @@ from lossprism.explorer.lab.training.pair_sources import held_out_of
 from lossprism.explorer.lab.training.plan import RANGES, TrainingData
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import as_answer
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type
 from lossprism.explorer.sources import pairs_from_tables
 from lossprism.explorer.sources.character_encodings import encoding_choices, previews

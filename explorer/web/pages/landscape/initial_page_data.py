@@ -6,7 +6,7 @@ from lossprism.explorer.lab.landscape.loss_over_two_scores import levers, offere
 from lossprism.explorer.sources.textbook import EXAMPLES
 from lossprism.explorer.web.pages.landscape import requests
 from lossprism.explorer.web.pages.landscape.state_entries import landscape_table
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 from lossprism.losses import LOSSES
 
 SERVED = requests.SERVED

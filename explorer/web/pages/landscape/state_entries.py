@@ -1,6 +1,6 @@
 """The state of the Landscape page, entry by entry, with the names it has in the address."""
 
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 VIEWS = ("levels", "surface")
 # The losses of an address that names none.

@@ -16,7 +16,7 @@ from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
 from lossprism.explorer.web.pages.large import remark_and_download_requests, requests
 from lossprism.explorer.web.pages.large.state_entries import large_table
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 from lossprism.losses import LOSSES
 
 SERVED = [*requests.SERVED, *remark_and_download_requests.SERVED]

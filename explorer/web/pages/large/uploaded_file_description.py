@@ -9,8 +9,8 @@ from typing import Literal
 from lossprism.explorer.lab.large.large_pair_table_reader import FilePairs
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import Sparse, as_answer
 from lossprism.explorer.runtime.response_field_types import Json
+from lossprism.explorer.runtime.response_parent_classes import Sparse, as_answer
 from lossprism.explorer.sources.character_encodings import encoding_choices, previews
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from lossprism.explorer.sources.pairs_from_tables import SkippedRow

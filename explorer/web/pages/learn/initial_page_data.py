@@ -6,7 +6,7 @@ from lossprism.explorer.lab.learn import lesson_types
 from lossprism.explorer.lab.learn.lessons import LECTURE, LESSONS
 from lossprism.explorer.web.pages.learn import requests
 from lossprism.explorer.web.pages.learn.state_entries import learn_table
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 SERVED = requests.SERVED
 # The lessons have addresses of their own below that of the page.

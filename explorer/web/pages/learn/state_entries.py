@@ -1,7 +1,7 @@
 """The state of the Learn page: the step of a lesson, its lever, what was predicted, and a lecture's
 list of lessons. Which lesson it is, its address says."""
 
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 
 def learn_table() -> list[Entry]:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.pages.page_state_table import Entry
 from lossprism.explorer.web.pages.sentence_map import requests
 from lossprism.explorer.web.pages.sentence_map.state_entries import map_table
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 SERVED = requests.SERVED
 

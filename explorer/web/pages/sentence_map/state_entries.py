@@ -2,7 +2,7 @@
 
 from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.pages.page_state_table import Entry
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 SEEDS = (0, 999)
 

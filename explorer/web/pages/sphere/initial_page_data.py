@@ -9,9 +9,9 @@ from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS, Preset
 from lossprism.explorer.sources.textbook import with_vectors
 from lossprism.explorer.web.pages.page_data import ChosenLoss
-from lossprism.explorer.web.pages.page_state_table import Entry
 from lossprism.explorer.web.pages.sphere import requests
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
+from lossprism.explorer.web.pages.state_entry_type import Entry
 
 SERVED = requests.SERVED
 

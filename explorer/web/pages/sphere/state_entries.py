@@ -9,7 +9,7 @@ from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
 from lossprism.explorer.lab.sphere.presets import PRESETS
 from lossprism.explorer.sources.random_batch import LABELS
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.pages.page_state_table import Entry, entries
+from lossprism.explorer.web.pages.state_entry_type import Entry, entries
 
 MOST_SIDES = 2
 RATE = (1e-4, 100.0)

@@ -9,8 +9,8 @@ import pytest
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.compare.compared_loss_from_text import read, written
 from lossprism.explorer.lab.compare.comparison_results import Side
-from lossprism.explorer.lab.compare.loss_notation_parser import read, written
 from lossprism.explorer.lab.compare.terminal_commands import add_to, compare_losses
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number

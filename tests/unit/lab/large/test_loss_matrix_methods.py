@@ -13,8 +13,8 @@ from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
 from lossprism.explorer.web.pages.large.initial_page_data import page_data
 from lossprism.losses import LOSSES
 from lossprism.losses.kernels import log1p_sum_exp, softplus
+from lossprism.losses.loss_term_structures import AgainstOthers, HingeSum, LogisticSum, Separable
 from lossprism.losses.spec import LossSpec, Parameter
-from lossprism.losses.term_forms import AgainstOthers, HingeSum, LogisticSum, Separable
 from tests.unit.lab.large.made import batch_of
 
 

@@ -14,7 +14,7 @@ import torch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
 from lossprism.explorer.export.caption import caption
-from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.export.drawing_data_of_exploration import describe_batch, picture
 from lossprism.explorer.export.matrix_thumbnails import thumbnails
 from lossprism.explorer.export.trainer_program import literal_rows, step_program
 from lossprism.explorer.runtime.base64_arrays import packed

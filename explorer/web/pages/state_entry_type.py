@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lossprism.explorer.runtime.response_dataclasses import Sparse
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 
 Range = tuple[float, float]
 

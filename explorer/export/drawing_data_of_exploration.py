@@ -14,7 +14,7 @@ from lossprism.explorer.core.loss_sum_gradients import PartSeen, parts_of
 from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.core.remarks import Remark, band_applies
 from lossprism.explorer.core.trace import Step
-from lossprism.explorer.export import exploration_array_types as data
+from lossprism.explorer.export import drawing_data_types as data
 from lossprism.explorer.export.matrix_rows_and_columns import Layout
 from lossprism.explorer.export.matrix_thumbnails import thumbnails
 from lossprism.explorer.locale import part_word
@@ -22,8 +22,8 @@ from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.limits import SHOWN_ROWS
 from lossprism.explorer.runtime.number_format import json_number, json_numbers
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.response_dataclasses import as_answer
 from lossprism.explorer.runtime.response_field_types import Setting
+from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
 from lossprism.losses.combined.combined_loss_spec import part_values

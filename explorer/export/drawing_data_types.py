@@ -8,8 +8,8 @@ from lossprism.explorer.core.ranks_and_term_weights import Places, Suspect
 from lossprism.explorer.core.remarks import Remark
 from lossprism.explorer.locale import Word
 from lossprism.explorer.runtime.number_format import Real
-from lossprism.explorer.runtime.response_dataclasses import Sparse
 from lossprism.explorer.runtime.response_field_types import Bytes, Floats, Integers, Setting
+from lossprism.explorer.runtime.response_parent_classes import Sparse
 
 
 @dataclass(frozen=True)
