@@ -43,7 +43,7 @@ from lossprism.losses.contrastive.mined_triplet_library_variants import (
     triplet_over_violating_definition,
 )
 from lossprism.losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.ranking.circle_self_paced import (
     circle_per_anchor,
     circle_per_anchor_definition,

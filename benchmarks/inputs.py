@@ -78,7 +78,8 @@ def prototyped(number: int, count: int = 512) -> tuple[Tensor, ...]:
 
 
 class Drawn:
-    """A batch of `count` rows at random, by the names of `losses.loss_input_table.READABLE`."""
+    """A batch of `count` rows at random, by the names of
+    `losses.inputs_that_losses_may_read.READABLE`."""
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lossprism.losses import input_checks
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 
 Given = dict[str, Tensor]
 ROWS_OF_TEXTS = {"query_texts": "queries", "key_texts": "keys", "negative_texts": "negatives"}

@@ -7,7 +7,7 @@ lightning.Trainer(callbacks=[PrismCallback(every=50, folder="prism")]).fit(modul
 from pathlib import Path
 from typing import Any
 
-from lossprism.losses.sentence_transformers.loss_recorder import losses_in
+from lossprism.losses.sentence_transformers.loss_call_recorder import losses_in
 from lossprism.losses.sentence_transformers.step_probe import StepProbe
 
 try:

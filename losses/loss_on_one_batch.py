@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.labels import UNIT, label_rules
-from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
 from lossprism.losses.sentence_transformers.batch_measurement_record import Measured
-from lossprism.losses.sentence_transformers.loss_recorder import (
+from lossprism.losses.sentence_transformers.loss_call_recorder import (
     LossRecorder,
     TensorCall,
     TrainerCall,
@@ -51,7 +51,7 @@ def probe(loss: Any, batch: Any, **parameters: Any) -> Measured:
             `losses.modules`; or a loss of sentence-transformers, or of its trainers' adapter.
         batch: the tensors that the loss is called with, by name or in order, one alone, too. For a
             loss of sentence-transformers ``(sentence_features, labels)``: its model is called. Or a
-            recorded call (`losses.sentence_transformers.loss_recorder`).
+            recorded call (`losses.sentence_transformers.loss_call_recorder`).
         parameters: of a loss that is given by its name or function.
 
     Raises:

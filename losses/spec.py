@@ -14,8 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from lossprism.losses.definition_input_checks import with_checked_inputs
-from lossprism.losses.library_peer_record import Peer
-from lossprism.losses.loss_input_table import (
+from lossprism.losses.inputs_that_losses_may_read import (
     LISTS,
     POSITIVES,
     READABLE,
@@ -23,6 +22,7 @@ from lossprism.losses.loss_input_table import (
     TEACHER_VECTORS,
     Readable,
 )
+from lossprism.losses.library_peer_record import Peer
 from lossprism.losses.loss_parameter import Parameter, ParameterValue
 from lossprism.losses.loss_term_structures import Form
 from lossprism.losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.loss_parameter import Parameter
 from lossprism.losses.spec import LossSpec
 

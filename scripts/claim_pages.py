@@ -8,8 +8,8 @@ from typing import Any
 
 from lossprism.explorer.lab.claims.batches import RANDOM_BATCHES
 from lossprism.explorer.lab.claims.claim import MAIN, Claim, Comparison, Sample, Side
+from lossprism.explorer.lab.claims.claim_checks_on_test_batches import checks_of, verdicts
 from lossprism.explorer.lab.claims.claim_lookup import claims
-from lossprism.explorer.lab.claims.claim_verdicts import checks_of, verdicts
 from lossprism.explorer.lab.claims.training_claims import TRAININGS
 from lossprism.explorer.lab.claims.verdict import PartVerdict
 from lossprism.explorer.locale import catalogue, say

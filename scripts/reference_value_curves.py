@@ -1,17 +1,23 @@
 """The curves that Doctor searches for a number: ``python -m scripts.reference_value_curves``.
 
-It writes `explorer/lab/doctor/reference_curves.json`, again after a change of a loss: the reference
-values of each loss and convention that ship, where nothing is known beside the number.
+It writes `explorer/lab/doctor/reference_values_by_unknown_count.json`, again after a change of a
+loss: the reference values of each loss and convention that ship, where nothing is known beside the
+number.
 """
 
 from __future__ import annotations
 
 import json
 
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.reference_curves import FILE, Values, kinds_of, values_along
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, configured_losses
-from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
+from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import (
+    FILE,
+    Values,
+    kinds_of,
+    values_along,
+)
 from lossprism.losses import SHIPPED
 
 

@@ -34,7 +34,7 @@ TORCHLESS_TESTS = (
     "tests/unit/scripts/test_command_line.py",
     "tests/unit/sources/test_character_encodings.py",
     "tests/unit/sources/test_nested_forms.py",
-    "tests/unit/sources/test_label_notation.py",
+    "tests/unit/sources/test_label_column_notation_detection.py",
     "tests/unit/sources/test_pairs_without_labels.py",
 )
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.losses import LOSSES
 from tests.code_blocks import ROOT, python_blocks

@@ -30,7 +30,7 @@ from lossprism.explorer.runtime.response_field_types import Packed
 from lossprism.explorer.runtime.response_parent_classes import Sparse
 from lossprism.explorer.web import site
 from lossprism.explorer.web.page_requests import Refused
-from lossprism.explorer.web.pages import page_data, state_entry_type
+from lossprism.explorer.web.pages import page_data_types, state_entry_type
 
 DECLARED = Path(inspect.getfile(web)).parent / "wire.d.ts"
 MODULES = (
@@ -38,7 +38,7 @@ MODULES = (
     problem,
     runtime_wire,
     run_json_types,
-    page_data,
+    page_data_types,
     state_entry_type,
     library_parity,
 )

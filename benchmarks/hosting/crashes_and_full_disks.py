@@ -227,7 +227,7 @@ def read_only(data: Path, port: int) -> str:
 
 def spoilt_runs(data: Path, port: int) -> str:
     """Damage each file of a run, in one run each, beside one that stays whole."""
-    from lossprism.explorer.web.pages.finetune.requests import PACKED, TEXTS
+    from lossprism.explorer.web.pages.finetune.request_handlers import PACKED, TEXTS
 
     key = new_key()
     with app(data, port, key) as first:

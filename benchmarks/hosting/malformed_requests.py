@@ -21,7 +21,7 @@ from benchmarks.hosting.visitor_client import WAIT_S, served_paths
 from benchmarks.report import Row
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitor_key_signing import new_key
-from lossprism.explorer.web.api.endpoints import ENDPOINTS
+from lossprism.explorer.web.api.endpoint_functions import ENDPOINTS
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.expected import FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied

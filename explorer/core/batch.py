@@ -32,8 +32,8 @@ from lossprism.explorer.sources.encoders.encoder_interface import Encoder
 from lossprism.explorer.sources.guide_vectors_in_base64 import guide_vectors_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from lossprism.losses.geometry import cosine, with_even_width
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
-from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
 from lossprism.losses.unjudged_labels import judged_in
 
@@ -145,7 +145,8 @@ class Batch:
         return torch.tensor(owners, dtype=torch.int64, device=self.labels.device)
 
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
-        """Return the input of a loss under this name (`losses.loss_input_table.READABLE`).
+        """Return the input of a loss under this name
+        (`losses.inputs_that_losses_may_read.READABLE`).
 
         `vectors` and `scores` are the ones to differentiate. Returns None if the batch lacks the
         input and the loss can do without.
@@ -268,7 +269,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """Methods that build the tensors named in `losses.loss_input_table.READABLE`."""
+    """Methods that build the tensors named in `losses.inputs_that_losses_may_read.READABLE`."""
 
     batch: Batch
     known_vectors: Tensor | None

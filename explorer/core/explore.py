@@ -19,7 +19,7 @@ from lossprism.explorer.core.duplicate_negatives import (
     same_text_in,
 )
 from lossprism.explorer.core.label_disagreement import Disagreement, contradictions, disagreement
-from lossprism.explorer.core.own_loss import own_loss_errors
+from lossprism.explorer.core.own_loss_from_python_file import own_loss_errors
 from lossprism.explorer.core.ranks_and_term_weights import Order, Places, Suspect, Term, Weights
 from lossprism.explorer.core.resolved_scenario import Resolved, check_labels, resolve
 from lossprism.explorer.core.scenario import Scenario

@@ -91,8 +91,8 @@ def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
 def places_of(inputs: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
     """Rank the right key, class or prototype for a loss that looks for one; else return None.
 
-    `inputs` are the loss's inputs by their names in `losses.loss_input_table.READABLE`. Nearness is
-    the cosine; for prototypes it is `logits`, which the loss itself compares.
+    `inputs` are the loss's inputs by their names in `losses.inputs_that_losses_may_read.READABLE`.
+    Nearness is the cosine; for prototypes it is `logits`, which the loss itself compares.
     """
     classes = inputs.get("classes", inputs.get("paired_classes"))
     queries, keys, negatives = inputs.get("queries"), inputs.get("keys"), inputs.get("negatives")

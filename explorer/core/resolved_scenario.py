@@ -14,7 +14,7 @@ from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
 from lossprism.explorer.core.label_requirements import labels_needed
 from lossprism.explorer.core.loss_lookup import not_registered
 from lossprism.explorer.core.models_of_scenario import Models, find_models
-from lossprism.explorer.core.own_loss import own_loss, reload_if_changed
+from lossprism.explorer.core.own_loss_from_python_file import own_loss, reload_if_changed
 from lossprism.explorer.core.parameter_values import checked
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import title_word

@@ -22,7 +22,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.specialised_definitions import accepted
 from lossprism.explorer.export.csv import harmless
 from lossprism.explorer.export.jinja_template_renderer import render
-from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
+from lossprism.explorer.export.sentence_transformers_equivalent_lookup import (
     as_defined_here,
     equivalent_of,
     is_ours,
@@ -40,7 +40,7 @@ from lossprism.losses.combined.combined_loss_spec import (
     source_of,
 )
 from lossprism.losses.combined.vector_queue import STORED_INPUTS, current_rows
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.

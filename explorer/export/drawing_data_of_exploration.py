@@ -27,7 +27,7 @@ from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.sources.cells import shortened
 from lossprism.losses import Symbol
 from lossprism.losses.combined.combined_loss_spec import part_values
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.loss_parameter import ParameterValue
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.models_of_scenario import encoder_of, has_words
 from lossprism.explorer.export.jinja_template_renderer import render
-from lossprism.explorer.export.sentence_transformers_loss_for_exploration import (
+from lossprism.explorer.export.sentence_transformers_equivalent_lookup import (
     inside_prefixes,
     is_ours,
     stated,

@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.number_format import display_number, typed
 from lossprism.explorer.runtime.owner_consent import agreed_path, is_agreed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.saved_batch import (
+from lossprism.explorer.sources.encoders.saved_batch_as_encoder import (
     SavedBatchEncoder,
     cells_of_pairs,
     find_saved_batch,

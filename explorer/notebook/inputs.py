@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.validation import of_type
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.pairs_from_tables import TYPED_COLUMNS
-from lossprism.explorer.sources.pictures import (
+from lossprism.explorer.sources.pictures_in_table_cells import (
     content_of,
     is_picture_path,
     thumbnail_of,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from lossprism.explorer.runtime.file_age import files_in
+from lossprism.explorer.runtime.folder_files_and_their_age import files_in
 from lossprism.explorer.runtime.limits import CACHE_FOLDER_BYTES
 
 PRUNED_KINDS = ("files", "scores", "arriving")

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from lossprism.explorer.runtime.current_visitor import visitor
-from lossprism.explorer.runtime.file_age import age_of, files_in
+from lossprism.explorer.runtime.folder_files_and_their_age import age_of, files_in
 from lossprism.explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
 
 # A folder that another user of the machine made cannot be written.

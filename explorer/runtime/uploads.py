@@ -16,7 +16,7 @@ from typing import Any
 
 from lossprism.explorer.runtime.cache_folder import cache_folder, prune
 from lossprism.explorer.runtime.current_visitor import visitor
-from lossprism.explorer.runtime.file_age import age_of, files_in
+from lossprism.explorer.runtime.folder_files_and_their_age import age_of, files_in
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, MIB

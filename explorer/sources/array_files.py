@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.column_names import CLASS_NAMES, plain_name
 from lossprism.explorer.sources.column_roles import may_name_class
-from lossprism.explorer.sources.record_batches import check_bytes, check_counts
+from lossprism.explorer.sources.rows_of_arrow_record_batches import check_bytes, check_counts
 
 NUMPY, SAFETENSORS = "NumPy", "safetensors"
 MAX_ARRAYS = 64

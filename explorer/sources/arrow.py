@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from lossprism.explorer.sources.record_batches import (
+from lossprism.explorer.sources.rows_of_arrow_record_batches import (
     ROW_BYTES,
     Batches,
     batch_rows,

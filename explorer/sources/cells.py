@@ -14,7 +14,11 @@ from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.limits import ROW_LETTERS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import text_of
-from lossprism.explorer.sources.label_words import INFERENCE, INFERENCE_SCORES, WORD_SCORES
+from lossprism.explorer.sources.label_words_to_scores import (
+    INFERENCE,
+    INFERENCE_SCORES,
+    WORD_SCORES,
+)
 
 # What programs write where there is no value; a notebook of transformers writes the last.
 NOTHING = ("", "none", "null", "-", "n/a", "no log")

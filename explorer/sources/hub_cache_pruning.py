@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.file_age import age_of
+from lossprism.explorer.runtime.folder_files_and_their_age import age_of
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import MIB
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.sources.cells import read_score
-from lossprism.explorer.sources.label_words import ENTAILMENT, INFERENCE_WORDS
+from lossprism.explorer.sources.label_words_to_scores import ENTAILMENT, INFERENCE_WORDS
 
 # The label of a pair that comes without one, and of the other pairs of its anchor.
 POSITIVE, NEGATIVE = 1.0, 0.0
@@ -33,10 +33,10 @@ class Pairs:
     their source, where some were left out (`corrected`). `label_range` are the ends of the scale of
     all labels that these were drawn from, where they are known. Pairs without labels are not
     `labelled`: all are positives, and each label is POSITIVE. Labels of natural language
-    `inference` are kinds, in the numbers of `label_words.WORD_SCORES`. `teacher` is another model's
-    score, on any scale of its own, NaN for none; `guide` has a second encoder's vectors of the
-    distinct sentences, where the source has them, NaN for a sentence without one, and
-    `teacher_vectors` a teacher's. `in_rows` are the rows of the file that the pairs come from,
+    `inference` are kinds, in the numbers of `label_words_to_scores.WORD_SCORES`. `teacher` is
+    another model's score, on any scale of its own, NaN for none; `guide` has a second encoder's
+    vectors of the distinct sentences, where the source has them, NaN for a sentence without one,
+    and `teacher_vectors` a teacher's. `in_rows` are the rows of the file that the pairs come from,
     where some hold several (a triplet, a list of candidates); those of one row follow one another.
     """
 

@@ -33,7 +33,12 @@ from lossprism.explorer.sources.row_to_pairs import Pair, RowReader
 from lossprism.explorer.sources.table_column_kinds import Grid, step
 from lossprism.explorer.sources.table_file_reader import in_turn_to_read, read_grid
 from lossprism.explorer.sources.tables_at_local_paths import content_of_table
-from lossprism.explorer.sources.vector_columns import GUIDES, KINDS, OWN, VECTOR_ROLES
+from lossprism.explorer.sources.vector_column_of_each_text_column import (
+    GUIDES,
+    KINDS,
+    OWN,
+    VECTOR_ROLES,
+)
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
@@ -64,14 +69,15 @@ class Table(ColumnsRead):
     none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for each
     negative a pair (anchor, negative, 0). Both have teacher where there is one: for a triplet a
     number or a list of them, one for each candidate, the positive first, or, for one positive, the
-    teacher's margins over each negative. Where they are read, the roles of `vector_columns.KINDS`
-    have the vectors of the texts, or a guide's. `brings_guide`: a guide's are there, read or not;
-    `vectors` are those `unread` ones that may hold some. `own_vectors` names the encoder of the
-    texts' own, once they are stored (`with_stored_vectors`). `total` counts the rows that are not
-    empty; `limited`: there were more pairs than requested; `encoding` is that of the bytes (one of
-    `ENCODINGS`, "Parquet", "Arrow", or "" for a typed table). `left_out` counts the
-    unusable rows; the first of them, up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels
-    are kinds of natural language inference."""
+    teacher's margins over each negative. Where they are read, the roles of
+    `vector_column_of_each_text_column.KINDS` have the vectors of the texts, or a guide's.
+    `brings_guide`: a guide's are there, read or not; `vectors` are those `unread` ones that may
+    hold some. `own_vectors` names the encoder of the texts' own, once they are stored
+    (`with_stored_vectors`). `total` counts the rows that are not empty; `limited`: there were more
+    pairs than requested; `encoding` is that of the bytes (one of `ENCODINGS`, "Parquet", "Arrow",
+    or "" for a typed table). `left_out` counts the unusable rows; the first of them, up to
+    SKIPPED_ROWS, are in `skipped`. `inference`: the labels are kinds of natural language
+    inference."""
 
     pairs: Pairs
     skipped: tuple[SkippedRow, ...]
@@ -153,7 +159,7 @@ def read_table(
 ) -> Table:
     """Read the same from the bytes of a file. `with_vectors`: of the first pairs, and of no random
     sample, the vectors of their texts are read, and a guide's; `columns` may then name their
-    columns too, by the roles of `vector_columns.KINDS`."""
+    columns too, by the roles of `vector_column_of_each_text_column.KINDS`."""
     name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)

@@ -11,7 +11,7 @@ from typing import Any
 
 from lossprism.explorer.runtime.limits import DISK_ROWS, UNPACKED_ROWS
 from lossprism.explorer.sources.parquet_footer import values_by_path
-from lossprism.explorer.sources.record_batches import (
+from lossprism.explorer.sources.rows_of_arrow_record_batches import (
     PLACE_BYTES,
     ROW_BYTES,
     Batches,

@@ -21,8 +21,8 @@ from lossprism.explorer.sources.column_roles import (
     names_class,
     names_instruction,
 )
-from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, Source
-from lossprism.explorer.sources.vector_columns import OWN
+from lossprism.explorer.sources.pictures_in_table_cells import PICTURE_BYTES, PICTURE_PIXELS, Source
+from lossprism.explorer.sources.vector_column_of_each_text_column import OWN
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")

@@ -23,18 +23,18 @@ from lossprism.explorer.sources.column_roles import (
     candidate_columns,
     teacher_columns,
 )
-from lossprism.explorer.sources.label_notation import (
+from lossprism.explorer.sources.label_column_notation_detection import (
     Kind,
     LabelKind,
     label_kind,
     numbered_inference,
 )
 from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
-from lossprism.explorer.sources.pictures import RowPictures
+from lossprism.explorer.sources.pictures_in_table_cells import RowPictures
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.sentence_vectors_in_tables import SentenceVectors
 from lossprism.explorer.sources.table_column_kinds import Grid, step
-from lossprism.explorer.sources.vector_columns import GUIDES, OWN
+from lossprism.explorer.sources.vector_column_of_each_text_column import GUIDES, OWN
 
 # Two sentences, their label, and the teacher's score, NaN for none.
 Pair = tuple[str, str, float, float]

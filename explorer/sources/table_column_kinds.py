@@ -24,9 +24,9 @@ from lossprism.explorer.sources.delimited import (
 )
 from lossprism.explorer.sources.json_rows import filled
 from lossprism.explorer.sources.lists_and_objects_written_as_text import is_written
-from lossprism.explorer.sources.pictures import Picture, is_data_url
+from lossprism.explorer.sources.pictures_in_table_cells import Picture, is_data_url
 from lossprism.explorer.sources.table_in_pasted_text import numbers_alone
-from lossprism.explorer.sources.vector_columns import names_vectors
+from lossprism.explorer.sources.vector_column_of_each_text_column import names_vectors
 
 _LETTER = re.compile(r"[^\W\d_]|[^\x00-\x7f]")
 

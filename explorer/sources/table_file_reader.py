@@ -17,11 +17,14 @@ from lossprism.explorer.sources.delimited import Record, ReportProgress, delimit
 from lossprism.explorer.sources.json_rows import Object, is_json, json_records, object_records
 from lossprism.explorer.sources.lists_and_objects_written_as_text import read_written
 from lossprism.explorer.sources.nested_rows import flattened
-from lossprism.explorer.sources.pictures import Picture, is_data_url
-from lossprism.explorer.sources.record_batches import batch_records
+from lossprism.explorer.sources.pictures_in_table_cells import Picture, is_data_url
+from lossprism.explorer.sources.rows_of_arrow_record_batches import batch_records
 from lossprism.explorer.sources.table_column_kinds import Grid, step
 from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
-from lossprism.explorer.sources.vector_columns import names_own_vectors, text_names
+from lossprism.explorer.sources.vector_column_of_each_text_column import (
+    names_own_vectors,
+    text_names,
+)
 
 KINDS = {
     ".csv": "CSV",

@@ -15,7 +15,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import NOTHING, is_score, shortened
 from lossprism.explorer.sources.column_roles import heads_classes, recognised
 from lossprism.explorer.sources.html_tables import rows_of_html
-from lossprism.explorer.sources.tables_in_code import json_of_code
+from lossprism.explorer.sources.tables_in_python_or_sql import json_of_code
 
 CHECKED_LINES = 200  # in which a table begins, and by whose rows it is recognised
 MIN_SHARE = 0.8  # of the cells of a column of numbers

@@ -1,6 +1,6 @@
 """The functions that pages call: POST /requests/<page>/<name>, with JSON in and out.
 
-A page's `requests.py` makes each of its functions with `served`; `routes` serves them.
+A page's `request_handlers.py` makes each of its functions with `served`; `routes` serves them.
 """
 
 import contextlib

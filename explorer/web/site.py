@@ -21,7 +21,7 @@ from fastapi.routing import APIRoute
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.core.models_of_scenario import vectors_of
-from lossprism.explorer.core.own_loss import add_own_loss, set_page_host
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss, set_page_host
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.lab.training.run_folder import default_root
@@ -40,7 +40,7 @@ from lossprism.explorer.web.api.descriptions_from_docstrings import (
     guide_for_agents,
     tool_description,
 )
-from lossprism.explorer.web.api.endpoints import CHANGING, ENDPOINTS
+from lossprism.explorer.web.api.endpoint_functions import CHANGING, ENDPOINTS
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import endpoint
 from lossprism.explorer.web.api.gradio_private import (
     FnIndexInferError,
@@ -56,7 +56,7 @@ from lossprism.explorer.web.hosted_server_setup_and_cleanup import prepare_for_s
 from lossprism.explorer.web.middleware.cancel_on_disconnect import CancelOnDisconnectMiddleware
 from lossprism.explorer.web.middleware.cross_site_guard import CrossSiteGuardMiddleware
 from lossprism.explorer.web.middleware.exception_handler import ExceptionHandlerMiddleware
-from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware
+from lossprism.explorer.web.middleware.host_and_origin_of_request import HostMiddleware
 from lossprism.explorer.web.middleware.host_names_from_environment import accepted_names
 from lossprism.explorer.web.middleware.large_response_streaming import ResponseStreamingMiddleware
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware, read_address
@@ -74,7 +74,7 @@ from lossprism.explorer.web.pages.landscape import initial_page_data as landscap
 from lossprism.explorer.web.pages.large import initial_page_data as large_page
 from lossprism.explorer.web.pages.learn import initial_page_data as learn_page
 from lossprism.explorer.web.pages.missing import page as missing
-from lossprism.explorer.web.pages.page_data import Facts, Hosted, PageLink
+from lossprism.explorer.web.pages.page_data_types import Facts, Hosted, PageLink
 from lossprism.explorer.web.pages.sentence_map import initial_page_data as map_page
 from lossprism.explorer.web.pages.sphere import initial_page_data as sphere_page
 from lossprism.version import VERSION

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lossprism.losses.combined.vector_queue import QUEUED
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.spec import LossSpec
 
 MAX_PARTS, MAX_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536

@@ -32,7 +32,7 @@ from lossprism.losses.combined.vector_queue import (
 )
 from lossprism.losses.definition_chosen_by_options import definitions_of
 from lossprism.losses.geometry import cosine
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.minimum import Bound
 from lossprism.losses.query_groups import at
 from lossprism.losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lossprism.losses import input_checks
 from lossprism.losses.geometry import cosine, unit
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.registry import LOSSES
 from lossprism.losses.spec import LossSpec
 

@@ -35,7 +35,7 @@ from lossprism.losses.contrastive.mined_triplet_library_variants import (
     triplet_unit_smooth_definition,
     triplet_unit_swapped_definition,
 )
-from lossprism.losses.contrastive.triplet_equivalents import (
+from lossprism.losses.contrastive.sentence_transformers_code_for_triplets import (
     equivalent_of,
     equivalent_of_given,
     equivalent_of_mined,

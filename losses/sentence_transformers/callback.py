@@ -17,7 +17,7 @@ from transformers import TrainerCallback
 from lossprism.losses.sentence_transformers.batch_measurement_record import Measured, Texts
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged, paired
 from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
-from lossprism.losses.sentence_transformers.loss_recorder import (
+from lossprism.losses.sentence_transformers.loss_call_recorder import (
     Call,
     TensorCall,
     TrainerCall,

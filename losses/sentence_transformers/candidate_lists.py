@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.query_groups import lists_of
 from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.spec import LossSpec

@@ -19,7 +19,7 @@ from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers.batch_measurement_record import Measured
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged
 from lossprism.losses.sentence_transformers.library_loss_recognition import recognised
-from lossprism.losses.sentence_transformers.loss_recorder import TrainerCall
+from lossprism.losses.sentence_transformers.loss_call_recorder import TrainerCall
 from lossprism.losses.sentence_transformers.matryoshka_loss_recognition import inner_of, on_prefixes
 from lossprism.losses.sentence_transformers.metrics_from_definition import (
     detached_settings,

@@ -9,7 +9,7 @@ from torch import nn
 from lossprism.losses.loss_on_one_batch import probe
 from lossprism.losses.sentence_transformers import saved_batch
 from lossprism.losses.sentence_transformers.batch_measurement_record import Measured, Texts
-from lossprism.losses.sentence_transformers.loss_recorder import Call, LossRecorder
+from lossprism.losses.sentence_transformers.loss_call_recorder import Call, LossRecorder
 
 REASON_LETTERS = 300
 

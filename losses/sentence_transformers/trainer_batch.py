@@ -20,8 +20,8 @@ SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 class Examples:
     """A trainer's batch, read as pairs.
 
-    Each loss input has a property with its name in `losses.loss_input_table.READABLE`; the loss
-    itself learns a missing one.
+    Each loss input has a property with its name in `losses.inputs_that_losses_may_read.READABLE`;
+    the loss itself learns a missing one.
 
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
     outputs of the model for it. `labels` [P] belong to the pairs, more than the N `rows` if a row

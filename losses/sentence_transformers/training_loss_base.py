@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from lossprism.losses import LOSSES, LossSpec, input_checks
 from lossprism.losses.gather import for_mean, gather_rows, processes
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.labels import UNIT, LabelRules
-from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.module_bases import Settled, default_settings
 from lossprism.losses.sentence_transformers.candidate_lists import (
     by_pair,

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.lab.training.model_card import section
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.web.pages.large import remark_and_download_requests
-from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
+from lossprism.explorer.web.pages.large.request_handlers import LargeQuery, Source
 from tests.hostile import TEXTS
 from tests.unit.export.test_hostile_texts import LOSSES, SVGS, explored, taken
 from tests.unit.lab.training.test_model_card import SUMMARY

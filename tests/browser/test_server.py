@@ -135,7 +135,7 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     context.close()
 
 
-# tests/unit/core/test_own_loss.py has the messages of other wrong paths.
+# tests/unit/core/test_own_loss_from_python_file.py has the messages of other wrong paths.
 def test_a_wrong_loss_is_one_clear_line() -> None:
     started = command("--loss", "no_such_file.py:loss", python=warm.python())
     done = subprocess.run(

@@ -7,7 +7,7 @@ import { formOf, readWithLosses } from "../../explorer/web/kit/loss_convention_l
 import { numbered } from "../../explorer/web/kit/state_link.js";
 import { Store } from "../../explorer/web/kit/state_store.js";
 import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bar_layout.js";
-import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/formula_latex_export.js";
+import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/formula_latex_document.js";
 import { stepsAt } from "../../explorer/web/pages/compare/state.js";
 
 /** @type {any} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isChosen } from "../../explorer/web/kit/chosen_parameters.js";
 import { leverOf } from "../../explorer/web/kit/main_parameter.js";
+import { isChosen } from "../../explorer/web/kit/parameter_value_or_default.js";
 
 const number = (name, role = "", more = {}) => ({ name, role, kind: "number", on_value: null, default: 1, ...more });
 const choice = { name: "mining", role: "", kind: "choice", on_value: null, default: "all" };

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/loss_sums.js";
+import {
+  carriedOver,
+  learn,
+  lengthsIn,
+  nameOfSum,
+  summandsOf,
+} from "../../explorer/web/kit/combined_loss_names_and_parts.js";
 import { pageData } from "../../explorer/web/kit/page_data.js";
 import { GONE } from "../../explorer/web/kit/request_scheduling.js";
 import { lossesIn } from "../../explorer/web/kit/state_link.js";

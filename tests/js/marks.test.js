@@ -1,7 +1,7 @@
 // What is marked in the table of pairs, in which cell, and which row is which pair.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marksOf, pairsOfRows } from "../../explorer/web/pages/explore/pair_table_marks.js";
+import { marksOf, pairsOfRows } from "../../explorer/web/pages/explore/duplicate_error_and_teacher_tags.js";
 
 test("a text that stands twice is marked at its own sentence, by the number of the other pair", () => {
   const same_texts = [

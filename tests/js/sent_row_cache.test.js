@@ -1,7 +1,7 @@
 // The rows of a scene travel once, with the vectors that a guide gave their sentences.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SentRows } from "../../explorer/web/kit/sent_row_cache.js";
+import { SentRows } from "../../explorer/web/kit/rows_sent_to_server_once.js";
 
 const ROWS = [["a", "b", "1"]];
 const GUIDED = [["a", "AACAPw=="]];

@@ -23,8 +23,10 @@ from lossprism.explorer.lab.parameter_sweep import POINTS
 from lossprism.explorer.lab.single_pass_sweep import MIB_BESIDE_CELLS, needed_mib
 from lossprism.explorer.runtime.hosted_budgets import BUDGETS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, MIB
-from lossprism.explorer.web.pages.compare.experiment_requests import CELL_BYTES as VARIED_BYTES
-from lossprism.explorer.web.pages.compare.experiment_requests import SINGLY
+from lossprism.explorer.web.pages.compare.experiment_request_handlers import (
+    CELL_BYTES as VARIED_BYTES,
+)
+from lossprism.explorer.web.pages.compare.experiment_request_handlers import SINGLY
 from tests import warm
 
 pytestmark = [
@@ -69,7 +71,7 @@ from lossprism.explorer.lab.large.large_batch_response import details, look
 from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.large.requests import read_window
+from lossprism.explorer.web.pages.large.request_handlers import read_window
 
 def opened(loss, pairs):
     settings = RandomBatch(pairs=pairs, dimension={DIMENSION}, labels="graded")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 from lossprism.explorer.core.scenario import Data, Rules
 from lossprism.explorer.export.code import (
     Code,

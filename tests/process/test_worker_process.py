@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.runtime.worker_process import Worker
-from lossprism.explorer.web.pages.explore.requests import _explore
+from lossprism.explorer.web.pages.explore.request_handlers import _explore
 from lossprism.losses import LOSSES
 from tests import warm
 

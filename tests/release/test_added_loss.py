@@ -11,7 +11,7 @@ import pytest
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.web.api.endpoints import list_losses
+from lossprism.explorer.web.api.endpoint_functions import list_losses
 from tests import warm
 from tests.test_readme import ADDED_LOSS, ROOT
 

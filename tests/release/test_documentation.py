@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from lossprism.explorer.locale import LANGUAGES
-from lossprism.explorer.web.api.endpoints import ENDPOINTS
+from lossprism.explorer.web.api.endpoint_functions import ENDPOINTS
 from lossprism.losses import LOSSES
 from tests import warm
 from tests.code_blocks import ROOT

@@ -190,7 +190,7 @@ def test_it_trains_beside_them(installed, hostile):
 def test_the_file_of_an_own_loss_may_use_the_bare_names(installed, tmp_path):
     (tmp_path / "mine.py").write_text(OLD_LOSS)
     code = (
-        "from lossprism.explorer.core.own_loss import add_own_loss\n"
+        "from lossprism.explorer.core.own_loss_from_python_file import add_own_loss\n"
         "print(add_own_loss('mine.py:mine').name)"
     )
     assert run(installed / "python", "-c", code, cwd=tmp_path).strip() == "mine"

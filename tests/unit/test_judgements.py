@@ -124,7 +124,7 @@ ELSEWHERE = {
         "least on it, or neither",
     ),
     "compare.vary.limit": (
-        "test_experiment_requests.py::test_a_loss_by_its_scale_runs_to_the_largest_violation"
+        "test_experiment_request_handlers.py::test_a_loss_by_its_scale_runs_to_the_largest_violation"
     ),
     **dict.fromkeys(
         ("compare.vary.noticing", "compare.vary.not_noticing"),

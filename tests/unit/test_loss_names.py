@@ -13,12 +13,12 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import LINK_VERSION, Scenario
 from lossprism.explorer.lab.compare import compared_loss_from_text
-from lossprism.explorer.lab.training import terminal_commands
+from lossprism.explorer.lab.training import train_and_compare_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.notebook.inputs import read_inputs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api import endpoint_functions
 from lossprism.losses import LOSSES, loss_name_matching
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss
@@ -47,7 +47,7 @@ def of_call(patch, call, **arguments):
     def explored(resolved: Resolved, *_: object) -> None:
         raise Found(resolved.scenario)
 
-    patch.setattr(endpoints, "_explored", explored)
+    patch.setattr(endpoint_functions, "_explored", explored)
     with pytest.raises(Found) as found:
         call(**arguments, **PAIRS)
     return found.value.args[0]
@@ -59,7 +59,9 @@ def of_comparison(patch, name):
 
 def of_compared(patch, name):
     sides = [{"loss": name}, {"loss": "cosent"}]
-    first, _ = endpoints.compare_losses(sides, **PAIRS, similarities=SIMILARITIES)["losses"]
+    first, _ = endpoint_functions.compare_losses(sides, **PAIRS, similarities=SIMILARITIES)[
+        "losses"
+    ]
     if first["problem"] and not first["loss"]:
         with pytest.raises(Problem) as refused:
             explore(Scenario(loss=name))
@@ -72,15 +74,15 @@ def of_training(patch, name):
     def start(runs: object, plan: TrainingPlan) -> None:
         raise Found(plan)
 
-    patch.setattr(endpoints.Runs, "start", start)
+    patch.setattr(endpoint_functions.Runs, "start", start)
     with pytest.raises(Found) as found:
-        endpoints.start_training(name, **PAIRS)
+        endpoint_functions.start_training(name, **PAIRS)
     return found.value.args[0]
 
 
 def of_command(patch, name):
     chosen = argument_parser().parse_args(["train", "--loss", name, "--example", "cosent_batch"])
-    return terminal_commands._plan(chosen, chosen.loss, 0)
+    return train_and_compare_commands._plan(chosen, chosen.loss, 0)
 
 
 def of_cell(patch, name):
@@ -98,13 +100,13 @@ def of_spec(spec):
 
 
 DOORS = {
-    "compute_loss": lambda patch, name: of_call(patch, endpoints.compute_loss, loss=name),
-    "trace_loss": lambda patch, name: of_call(patch, endpoints.trace_loss, loss=name),
+    "compute_loss": lambda patch, name: of_call(patch, endpoint_functions.compute_loss, loss=name),
+    "trace_loss": lambda patch, name: of_call(patch, endpoint_functions.trace_loss, loss=name),
     "compare_losses": of_compared,
-    "figure": lambda patch, name: of_call(patch, endpoints.figure, loss=name),
+    "figure": lambda patch, name: of_call(patch, endpoint_functions.figure, loss=name),
     "list_losses": lambda patch, name: Scenario(
-        loss=endpoints.list_losses(name)["name"],
-        convention=endpoints.list_losses(name)["convention"],
+        loss=endpoint_functions.list_losses(name)["name"],
+        convention=endpoint_functions.list_losses(name)["convention"],
     ),
     "start_training": of_training,
     "compare-losses": of_comparison,

@@ -8,7 +8,7 @@ from typing import Unpack
 
 from lossprism.explorer.export.caption import FigureText
 from lossprism.explorer.export.figure.appearance import Look
-from lossprism.explorer.export.figure.chart_data import (
+from lossprism.explorer.export.figure.chart_sent_by_page import (
     ACROSS,
     DOWN,
     Band,

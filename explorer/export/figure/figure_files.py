@@ -8,7 +8,7 @@ from typing import Any
 
 from lossprism.explorer.export.figure.appearance import Look, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import read_chart
+from lossprism.explorer.export.figure.chart_sent_by_page import read_chart
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.font_files import MAX_QUOTED
 from lossprism.explorer.export.figure.matrix import matrix_figure

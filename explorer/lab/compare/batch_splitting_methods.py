@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.lab.compare.batch_parts import BatchParts
+from lossprism.explorer.lab.compare.losses_of_micro_batches import BatchParts
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 
 Way = Literal["micro", "cached", "devices", "gathered", "queue", "copies"]
 WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "copies")

@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import is_number, quoted
 from lossprism.losses import LossSpec
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.spec import ParameterValue
 
 # Gradients whose difference is less than this power of the rounding of a number are equal.
@@ -88,11 +88,11 @@ class Outcome:
     """Result of a side: its figures and gradients, or the problem that prevented them.
 
     `spec` is None where there is no such loss. `parameters` are those in force, `reads` the inputs
-    (`losses.loss_input_table.READABLE`) that the loss got. `pair_gradient` [N] is the gradient
-    that Explore draws: ∂L/∂s of a loss on pair scores, else the projection of the gradient by the
-    sentence vectors (`is_projected`). `score_gradient` [N] is ∂L/∂s wherever the loss has one, NaN
-    for a pair that it does not compare. `vector_gradient` [S, D] is by the distinct sentence
-    vectors, None where it reaches none.
+    (`losses.inputs_that_losses_may_read.READABLE`) that the loss got. `pair_gradient` [N] is the
+    gradient that Explore draws: ∂L/∂s of a loss on pair scores, else the projection of the gradient
+    by the sentence vectors (`is_projected`). `score_gradient` [N] is ∂L/∂s wherever the loss has
+    one, NaN for a pair that it does not compare. `vector_gradient` [S, D] is by the distinct
+    sentence vectors, None where it reaches none.
     """
 
     side: Side

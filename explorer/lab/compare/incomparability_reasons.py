@@ -8,7 +8,7 @@ from lossprism.explorer.lab.compare.comparison_results import Outcome, Sentence,
 from lossprism.explorer.locale import parameter_word, title_word, word
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LossSpec
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.spec import ParameterValue
 
 

@@ -33,7 +33,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import quoted
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.geometry import dot
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 
 Precision = Literal["float64", "float32"]
 Status = Literal["equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"]

@@ -36,7 +36,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 
 MIN_LOSSES, MAX_LOSSES = 2, 6
 # Bytes that an experiment takes at most for each cell of the N×N matrix of the batch's pairs;

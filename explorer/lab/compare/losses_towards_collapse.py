@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration, explore
-from lossprism.explorer.core.own_loss import own_loss_errors
+from lossprism.explorer.core.own_loss_from_python_file import own_loss_errors
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.runtime import jobs

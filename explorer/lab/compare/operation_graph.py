@@ -71,12 +71,12 @@ class Node:
     """An operation, or one leaf.
 
     `operation` is its name, or one of INPUT, PARAMETER and CONSTANT; `says` identifies a leaf: the
-    reading of the input (`losses.loss_input_table.READABLE`), the parameter's name, the constant's
-    text. `slots` are its operands by their place. `step` is the place of the step in whose
-    statement it stands, inputs counted first; `result` the step whose value it is, None for part of
-    one. `value` is None where the trace does not have all its operands. `factor`: a parameter that
-    multiplies, or, as a temperature, divides. `dimensions` are those of the leaf that an operation
-    runs over; None is all of them.
+    reading of the input (`losses.inputs_that_losses_may_read.READABLE`), the parameter's name, the
+    constant's text. `slots` are its operands by their place. `step` is the place of the step in
+    whose statement it stands, inputs counted first; `result` the step whose value it is, None for
+    part of one. `value` is None where the trace does not have all its operands. `factor`: a
+    parameter that multiplies, or, as a temperature, divides. `dimensions` are those of the leaf
+    that an operation runs over; None is all of them.
     """
 
     operation: str

@@ -3,14 +3,14 @@
 import functools
 from collections.abc import Iterable
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import is_of_library
-from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, reference_value
-from lossprism.explorer.lab.doctor.unknown_count_axes import (
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import (
     Counts,
     family_of,
 )
+from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import is_of_library
+from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, reference_value
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 
 # Values that differ by less are equal but for rounding.
 ROUNDING_ERROR = 1e-6

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
-from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, ConfiguredLoss, reference_value
-from lossprism.explorer.lab.doctor.unknown_count_axes import (
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import (
     ENUMERATED_PAIRS,
     axes_of,
 )
+from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, ConfiguredLoss, reference_value
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 
 # All counts up to this one are tried, of larger ones some.
 MAX_ENUMERATED_COUNT = 64

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import family_of
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.duplicate_collisions import Collisions
 from lossprism.explorer.lab.doctor.encoder_checks import (
@@ -15,15 +16,14 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     sharpness,
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
-from lossprism.explorer.lab.doctor.hard_negative_mining import MinedNegatives
+from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import MinedNegatives
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import (
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     is_of_library,
     possible_losses,
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, Examined
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
-from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.runtime.response_parent_classes import Whole, as_answer

@@ -14,7 +14,7 @@ from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
-from lossprism.explorer.sources.label_words import INFERENCE_WORDS
+from lossprism.explorer.sources.label_words_to_scores import INFERENCE_WORDS
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import UNIT
 

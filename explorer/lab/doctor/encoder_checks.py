@@ -35,7 +35,7 @@ from lossprism.explorer.lab.doctor.finding import (
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE, Check
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.lab.large.encoder_pair_scores import encoded
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent

@@ -5,11 +5,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.number_matching import COSTS, MAX_NEAREST, LossMatch, matches_on
-from lossprism.explorer.lab.doctor.number_query import Query
-from lossprism.explorer.lab.doctor.reference_curves import curves_of, starts_at_collapse, ten_digits
+from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import Query
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,
@@ -18,6 +16,12 @@ from lossprism.explorer.lab.doctor.reference_values import (
     configured_losses,
     reference_value,
 )
+from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import (
+    curves_of,
+    starts_at_collapse,
+    ten_digits,
+)
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 from lossprism.losses import LOSSES
 
 # Steps of gradient accumulation, and batch sizes, over which a log may add up losses.

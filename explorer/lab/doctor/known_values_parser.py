@@ -12,7 +12,7 @@ from typing import Any
 
 from lossprism.explorer.lab.doctor.known_values_record import COUNTS, Known
 from lossprism.explorer.lab.doctor.logs.losses_in_sentences_reader import with_ascii_signs
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
 from lossprism.losses.loss_name_matching import plain

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_ROWS_SHARE
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
@@ -18,6 +17,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     configured_losses,
     reference_value,
 )
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 from lossprism.losses import LOSSES, LossSpec
 
 MOST, NEARLY_ALL = 0.5, 0.9  # shares of the pairs of a table

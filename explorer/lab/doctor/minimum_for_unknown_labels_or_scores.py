@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout, inputs_of
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import family_of
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import (
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     is_of_library,
     possible_losses,
 )
@@ -20,10 +20,10 @@ from lossprism.explorer.lab.doctor.reference_values import (
     lower_bound,
     reference_value,
 )
-from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout, inputs_of
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.labels import Ends
-from lossprism.losses.loss_input_table import READABLE
 from lossprism.losses.score_kinds import SCORE_KINDS
 
 ZERO_TOLERANCE = 1e-6

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field, replace
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_counts
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import (
+    Axis,
+    Counts,
+    axes_of,
+    family_of,
+)
 from lossprism.explorer.lab.doctor.count_from_value import (
     counts_with,
     nearest_count,
@@ -17,13 +22,7 @@ from lossprism.explorer.lab.doctor.count_from_value import (
 )
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.loss_popularity import usage_cost
-from lossprism.explorer.lab.doctor.number_query import Query
-from lossprism.explorer.lab.doctor.reference_curves import (
-    Curve,
-    constant_value,
-    curves_of,
-    ten_digits,
-)
+from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import Query
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,
@@ -34,7 +33,13 @@ from lossprism.explorer.lab.doctor.reference_values import (
     reference_value,
     values_orthogonal_and_alike,
 )
-from lossprism.explorer.lab.doctor.unknown_count_axes import Axis, Counts, axes_of, family_of
+from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import (
+    Curve,
+    constant_value,
+    curves_of,
+    ten_digits,
+)
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.score_kinds import SCORE_KINDS

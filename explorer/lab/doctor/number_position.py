@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_counts, assumed_labels
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import Counts, axes_of
 from lossprism.explorer.lab.doctor.collapse_range_for_unknown_labels import (
     CollapseRange,
     collapse_range,
@@ -15,8 +15,7 @@ from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
     minimum_of,
 )
 from lossprism.explorer.lab.doctor.number_matching import layouts_without_comparison
-from lossprism.explorer.lab.doctor.number_query import Query
-from lossprism.explorer.lab.doctor.reference_curves import constant_value
+from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import Query
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,
@@ -24,7 +23,8 @@ from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     reference_value,
 )
-from lossprism.explorer.lab.doctor.unknown_count_axes import Counts, axes_of
+from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import constant_value
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 
 # A value near collapse is no further from it than this share of the way to the minimum.
 MAX_NEAR_SHARE = 0.1

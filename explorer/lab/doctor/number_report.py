@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import max_batch_pairs
 from lossprism.explorer.lab.doctor.findings_from_number_matches import Finding
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
-from lossprism.explorer.lab.doctor.losses_without_definition import (
-    LOSSES_WITHOUT_DEFINITION,
-    loss_without_definition,
-)
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import ends_of_labels
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.number_position import Position
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import Explanation
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
-from lossprism.explorer.lab.doctor.unknown_count_axes import max_batch_pairs
+from lossprism.explorer.lab.doctor.values_of_losses_without_definition import (
+    LOSSES_WITHOUT_DEFINITION,
+    loss_without_definition,
+)
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.number_format import display_number, percent, typed

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lossprism.explorer.core.remarks import COSINES_APART
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import family_of
 from lossprism.explorer.lab.doctor.candidate_list_faults import (
     compares_in_lists,
     on_groups,
@@ -43,10 +43,10 @@ from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
     against_batches_without_positive,
     against_shared_texts,
 )
-from lossprism.explorer.lab.doctor.unknown_count_axes import family_of
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
-from lossprism.explorer.sources.label_words import INFERENCE_SCORES
+from lossprism.explorer.sources.label_words_to_scores import INFERENCE_SCORES
 from lossprism.losses import LOSSES, LossSpec
 
 INFERENCE_KINDS = ("entailment", "neutral", "contradiction")

@@ -13,16 +13,15 @@ from lossprism.explorer.lab.doctor.findings_from_number_matches import (
     multiples,
 )
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import (
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     other_conventions,
     possible_losses,
 )
-from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.metric_chance_levels import Chance, chances_at
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import falls_below_zero
 from lossprism.explorer.lab.doctor.number_matching import MAX_NEAREST, matches_of, nearest_matches
 from lossprism.explorer.lab.doctor.number_position import Position, position_of
-from lossprism.explorer.lab.doctor.number_query import (
+from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import (
     MAX_MAGNITUDE,
     MAX_RELATIVE_ROUNDING,
     Query,
@@ -30,6 +29,9 @@ from lossprism.explorer.lab.doctor.number_query import (
     tolerance_of,
 )
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, START
+from lossprism.explorer.lab.doctor.values_of_losses_without_definition import (
+    loss_without_definition,
+)
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import is_number
 from lossprism.losses import LOSSES

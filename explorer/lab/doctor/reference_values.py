@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.parameter_values import Settings, parameters_read_by
-from lossprism.explorer.lab.doctor.batches_from_counts import (
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import (
     MAX_ORTHOGONAL_SENTENCES,
     Layout,
     inputs_of,
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, Parameter
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.minimum import Bound
 from lossprism.losses.score_kinds import SCORE_KINDS
 from lossprism.losses.spec import ParameterValue

@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import pad
 
 from lossprism.explorer.core.label_disagreement import Contradictions, contradictions
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.explorer.locale import grouped, title_word
 from lossprism.explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from lossprism.explorer.runtime.problem import Problem

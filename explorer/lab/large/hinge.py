@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from lossprism.explorer.lab.large.block_summed_matrix import BlockSummableTerms
+from lossprism.explorer.lab.large.block_summed_matrix_interface import BlockSummableTerms
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from lossprism.explorer.lab.large.hinge_term_counts import Inversions
 from lossprism.explorer.lab.large.tile_survey import Progress

@@ -8,7 +8,7 @@ import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.lab.large.batch import LargeBatch, check_fits, with_texts
-from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
+from lossprism.explorer.lab.large.block_summed_matrix_interface import BlockSummedMatrix
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.loss_matrix_methods import (
     loss_input_of,
@@ -16,7 +16,8 @@ from lossprism.explorer.lab.large.loss_matrix_methods import (
     offered,
     parameters_of,
 )
-from lossprism.explorer.lab.large.term_matrix import SeparableMatrix, TermMatrix
+from lossprism.explorer.lab.large.separable_term_matrix import SeparableMatrix
+from lossprism.explorer.lab.large.term_matrix_interface import TermMatrix
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
 from lossprism.explorer.runtime.number_format import typed

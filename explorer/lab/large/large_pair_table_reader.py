@@ -25,13 +25,13 @@ from lossprism.explorer.sources.column_roles import (
     listed,
 )
 from lossprism.explorer.sources.encoders.uploaded_vectors import store
-from lossprism.explorer.sources.label_words import ENTAILMENT
+from lossprism.explorer.sources.label_words_to_scores import ENTAILMENT
 from lossprism.explorer.sources.pairs_from_tables import check_share
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_to_pairs import RowReader
 from lossprism.explorer.sources.table_column_kinds import Grid
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.vector_columns import OWN, VECTOR_ROLES
+from lossprism.explorer.sources.vector_column_of_each_text_column import OWN, VECTOR_ROLES
 
 # A first and a second sentence, the label, the teacher's score, the similarity.
 Read = tuple[str, str, float, float, float]

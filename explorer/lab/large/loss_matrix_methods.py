@@ -17,8 +17,8 @@ from lossprism.explorer.lab.large.duplicate_negatives import DuplicateSearch
 from lossprism.explorer.lab.large.hinge import HingeTerms
 from lossprism.explorer.lab.large.ordered_pair_logistic_on_grid import MAX_SPREAD, LogisticTerms
 from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import SeparableTerms
+from lossprism.explorer.lab.large.streamed_term_matrix import Streamed
 from lossprism.explorer.lab.large.sums_over_tile_strips import Tiles, tiles_of
-from lossprism.explorer.lab.large.surveyed_term_matrix import Streamed
 from lossprism.explorer.lab.large.tile_survey import Survey
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.device import device, precision

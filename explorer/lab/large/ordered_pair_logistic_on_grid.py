@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from lossprism.explorer.lab.large.block_summed_matrix import BlockSummableTerms
+from lossprism.explorer.lab.large.block_summed_matrix_interface import BlockSummableTerms
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
 from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import (
     SeparableTerms,

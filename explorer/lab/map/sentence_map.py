@@ -22,7 +22,7 @@ from lossprism.explorer.lab.map.projections import (
 from lossprism.explorer.lab.training.probe_batch_exploration import explored
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.run_json_types import EvaluationRecord
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.explorer.runtime import resource_checks
 from lossprism.explorer.runtime.cancellable_process import call_in_process
 from lossprism.explorer.runtime.limits import MIB

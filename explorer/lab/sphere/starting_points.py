@@ -8,7 +8,7 @@ from lossprism.explorer.core.batch import Batch, batch_of_vectors, make_batch
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.map.projections import principal_components
 from lossprism.explorer.lab.sphere.film import MAX_POINTS
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import random_batch

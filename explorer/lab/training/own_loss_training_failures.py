@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.own_loss import own_loss_errors
+from lossprism.explorer.core.own_loss_from_python_file import own_loss_errors
 from lossprism.explorer.lab.training.out_of_memory import is_out_of_memory
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem

@@ -2,7 +2,7 @@
 
 from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
 from lossprism.explorer.lab.training.run_json_types import RecordedPlan
-from lossprism.explorer.lab.training.run_progress_and_recorded_plan import progress, recorded_plan
+from lossprism.explorer.lab.training.run_progress_and_plan_reader import progress, recorded_plan
 from lossprism.explorer.runtime.problem import Problem
 
 # Runs that agree in these take about as long for a step.

@@ -7,7 +7,7 @@ import numpy as np
 from lossprism.explorer.core.rank_correlation import mid_ranks
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 
 
 @dataclass(frozen=True)

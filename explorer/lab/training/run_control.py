@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.core.own_loss import check_consent
+from lossprism.explorer.core.own_loss_from_python_file import check_consent
 from lossprism.explorer.lab.training import data, quota, starting_model, teacher_scores
 from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -42,7 +42,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     RunStatus,
     StepRecord,
 )
-from lossprism.explorer.lab.training.run_progress_and_recorded_plan import (
+from lossprism.explorer.lab.training.run_progress_and_plan_reader import (
     died,
     loading,
     progress,
@@ -52,7 +52,7 @@ from lossprism.explorer.lab.training.trainer_rows import examples
 from lossprism.explorer.locale import word
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.current_visitor import visitor
-from lossprism.explorer.runtime.file_age import age_of
+from lossprism.explorer.runtime.folder_files_and_their_age import age_of
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.saved_arrays import load_array

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lossprism import bare_names, losses
-from lossprism.explorer.core.own_loss import check_consent
+from lossprism.explorer.core.own_loss_from_python_file import check_consent
 from lossprism.explorer.core.rank_correlation import TIE_LIMIT
 from lossprism.explorer.export.jinja_template_renderer import render
 from lossprism.explorer.export.trainer_program import python_name
@@ -31,7 +31,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     StepRecord,
     Summary,
 )
-from lossprism.explorer.lab.training.run_progress_and_recorded_plan import NO_PLACES
+from lossprism.explorer.lab.training.run_progress_and_plan_reader import NO_PLACES
 from lossprism.explorer.lab.training.teacher_scores import teacher_scores_pairs
 from lossprism.explorer.lab.training.trainer_rows import LISTS, Material, columns_for, form_of
 from lossprism.explorer.runtime.atomic_write import atomic_write

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.training.run_difference_verdict import Gain, gain
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import StepRecord
 from lossprism.explorer.lab.training.trend import trend_of
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.sources.cells import shortened

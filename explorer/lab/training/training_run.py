@@ -14,7 +14,7 @@ from datasets import Dataset, disable_progress_bars
 from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
 
-from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 from lossprism.explorer.lab.training import model_card, quota, starting_model, teacher_scores
 from lossprism.explorer.lab.training.data import Pair, material_of, rules_of
 from lossprism.explorer.lab.training.held_out_list_metrics import list_figures

@@ -20,7 +20,7 @@ from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.sources import hub_cache_pruning
 from lossprism.explorer.sources.encoders.bundled_encoder import EMBEDDED
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
-from lossprism.explorer.sources.encoders.local_models import model_in
+from lossprism.explorer.sources.encoders.models_in_local_folders import model_in
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder, check_files
 from lossprism.explorer.sources.hub_client import hub_client, within_seconds
 

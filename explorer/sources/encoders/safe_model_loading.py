@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from lossprism.explorer.locale import Word
 from lossprism.explorer.runtime.device import device as app_device
-from lossprism.explorer.runtime.file_age import files_in
+from lossprism.explorer.runtime.folder_files_and_their_age import files_in
 from lossprism.explorer.runtime.limits import LOADED_MODELS
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.runtime.problem import Problem

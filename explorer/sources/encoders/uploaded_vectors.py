@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
 from lossprism.explorer.sources.encoders.encoder_interface import Backend, Encoder
-from lossprism.explorer.sources.pictures import Source, content_of, thumbnails
+from lossprism.explorer.sources.pictures_in_table_cells import Source, content_of, thumbnails
 
 # The name of a file, and the digest of its vectors: no name of a model or a folder has this form.
 _NAME = re.compile(r"(.+)#([0-9a-f]{32})")

@@ -19,9 +19,13 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     USUAL_ENCODED_PAIRS,
     encode_pairs,
 )
-from lossprism.explorer.lab.doctor.hard_negative_mining import USUAL_MARGIN, MinedNegatives, mine
+from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
+    USUAL_MARGIN,
+    MinedNegatives,
+    mine,
+)
 from lossprism.explorer.lab.doctor.known_values_record import Known, count_of
-from lossprism.explorer.lab.doctor.losses_matching_known_values import single_loss
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes

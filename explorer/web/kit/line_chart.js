@@ -5,9 +5,9 @@ import { themeColour } from "./colours.js";
 import { asTable, h, worded } from "./dom.js";
 import { show } from "./number_format.js";
 import { band as bandShape, logarithmicAxis, plotlyChart } from "./plotly.js";
+import { writtenOut } from "./shapes_read_from_drawn_svg.js";
 import { sortableTable } from "./sortable_table.js";
 import { s } from "./svg_drawing.js";
-import { writtenOut } from "./svg_shapes_for_export.js";
 import { say } from "./translated_sentences.js";
 
 /** @type {Record<string, number>} */

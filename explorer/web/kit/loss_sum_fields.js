@@ -1,7 +1,16 @@
 // The fold in which losses are put together to one.
+
+import {
+  HALVED,
+  lengthsIn,
+  mayBeSum,
+  nameOfSum,
+  plainPart,
+  summandsOf,
+  WHOLE,
+} from "./combined_loss_names_and_parts.js";
 import { Checkbox, Field, Fold } from "./components.js";
 import { groupsOf, LossSelect } from "./loss_choice.js";
-import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sums.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
 import { say, titleOf } from "./translated_sentences.js";

@@ -1,8 +1,8 @@
 // The controls of a loss's parameters: numbers, choices, switches and lists of numbers.
 
-import { parameterValue } from "./chosen_parameters.js";
 import { useLatest } from "./components.js";
 import { h, reveal, reword } from "./dom.js";
+import { parameterValue } from "./parameter_value_or_default.js";
 import { hosted } from "./preact_view.js";
 import { slider } from "./slider.js";
 import { has, language, parameterName, say } from "./translated_sentences.js";

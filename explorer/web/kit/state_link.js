@@ -3,7 +3,7 @@
 // is the whole text: names, with commas between them. Losses stand there by their numbers, each with its
 // convention and its parameters: 1=cosent&2=info_nce&2@=MoCo&2.temperature=0.1. Of a list numbers stand with
 // hyphens between them, and a parameter that is off as "off". A long text is packed.
-import { withoutBlanks } from "./loss_sums.js";
+import { withoutBlanks } from "./combined_loss_names_and_parts.js";
 import { withoutSecrets } from "./secret_redaction.js";
 
 /** @typedef {import("../wire").StateEntry} Entry */

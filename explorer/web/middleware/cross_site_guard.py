@@ -22,7 +22,10 @@ from lossprism.explorer.web.middleware.asgi_messages import (
     header,
     is_html,
 )
-from lossprism.explorer.web.middleware.host_and_origin import is_cross_origin, is_navigation
+from lossprism.explorer.web.middleware.host_and_origin_of_request import (
+    is_cross_origin,
+    is_navigation,
+)
 from lossprism.explorer.web.middleware.host_names_from_environment import HostNames, cloud_notebooks
 from lossprism.explorer.web.middleware.refusals import JSON, PLAIN_TEXT, refusal, send_refusal
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from lossprism.explorer.runtime.deployment_policy import SPACE
 from lossprism.explorer.runtime.loopback import is_this_computer
-from lossprism.explorer.web.middleware.host_and_origin import Origin, name_in, origin_of
+from lossprism.explorer.web.middleware.host_and_origin_of_request import Origin, name_in, origin_of
 
 # Addresses at which a server listens to all that reach its computer.
 WILDCARDS = ("0.0.0.0", "::", "")

@@ -18,7 +18,7 @@ from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.visitor_key_signing import is_key, new_key
 from lossprism.explorer.web.middleware.asgi_messages import Message, Receive, Send, header, is_html
-from lossprism.explorer.web.middleware.host_and_origin import sent_by_another_site
+from lossprism.explorer.web.middleware.host_and_origin_of_request import sent_by_another_site
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"

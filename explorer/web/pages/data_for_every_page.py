@@ -13,7 +13,7 @@ from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
 from lossprism.explorer.web.pages.explore.loss_facts import describe_losses
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
-from lossprism.explorer.web.pages.page_data import Limits, RelatedClass
+from lossprism.explorer.web.pages.page_data_types import Limits, RelatedClass
 from lossprism.losses import GROUPS
 
 

@@ -15,7 +15,13 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, Look, palette_of
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import Chart, Colour, Panel, PlotAxis, Trace
+from lossprism.explorer.export.figure.chart_sent_by_page import (
+    Chart,
+    Colour,
+    Panel,
+    PlotAxis,
+    Trace,
+)
 from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.lab.claims.batches import claim_batch
 from lossprism.explorer.lab.claims.claim_lookup import claims
@@ -32,7 +38,7 @@ from lossprism.explorer.web.pages.claims.state_entries import OPENING as FIRST_C
 from lossprism.explorer.web.pages.claims.state_entries import SCALE
 from lossprism.explorer.web.pages.landscape.state_entries import FIRST as FIRST_LANDSCAPES
 from lossprism.explorer.web.pages.large.remark_and_download_requests import drawn_figure
-from lossprism.explorer.web.pages.large.requests import read_query, start_opening
+from lossprism.explorer.web.pages.large.request_handlers import read_query, start_opening
 from lossprism.explorer.web.pages.sphere.state_entries import TURN
 from lossprism.losses import LOSSES
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.claim_checks_on_test_batches import verdicts
 from lossprism.explorer.lab.claims.claim_lookup import claims, claims_about
-from lossprism.explorer.lab.claims.claim_verdicts import verdicts
 from lossprism.explorer.locale import say
 from tests.browser.conftest import Contexts, HandedOn, handing
 from tests.browser.first_screen import words_and_controls

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from lossprism.explorer.lab.large.batch import drawn as drawn_batch
 from lossprism.explorer.lab.large.large_batch_session import LargeSession, checked, open_batch
-from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
+from lossprism.explorer.web.pages.large.request_handlers import FIRST_BATCH
 
 PAGE = "window.lossprism.page('large')"
 MAP = "#large-large_map .lp-stage canvas"

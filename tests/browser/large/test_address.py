@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.large.window_blocks import Window
-from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
+from lossprism.explorer.web.pages.large.request_handlers import FIRST_BATCH
 from tests.browser.large.steering import (
     PAGE,
     PROBLEM,

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.lab.large.batch import drawn as drawn_batch
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.locale import grouped, say
-from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
+from lossprism.explorer.web.pages.large.request_handlers import FIRST_BATCH
 from lossprism.losses import LOSSES
 from tests.browser.large.steering import (
     PAGE,

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.textbook import load_example
-from lossprism.explorer.web.pages.large.requests import FIRST_BATCH
+from lossprism.explorer.web.pages.large.request_handlers import FIRST_BATCH
 from tests.browser.large.steering import PAGE, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server

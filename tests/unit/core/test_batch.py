@@ -16,7 +16,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs, corrected
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses.geometry import cosine
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from tests.added_encoder import MadeEncoder, added
 from tests.scenes import data_for
 from tests.sentences import raises_problem

@@ -16,7 +16,7 @@ from lossprism.explorer.core.loss_lookup import (
 )
 from lossprism.explorer.locale import LANGUAGES, say, title_word
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.api.endpoints import compute_loss, list_losses
+from lossprism.explorer.web.api.endpoint_functions import compute_loss, list_losses
 from lossprism.losses import LOSSES
 from lossprism.losses.loss_name_matching import plain
 from tests.sentences import pattern_of, raises_problem

@@ -16,8 +16,8 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.web.api.endpoints import doctor_data
-from lossprism.explorer.web.pages.compare import requests as compare_page
+from lossprism.explorer.web.api.endpoint_functions import doctor_data
+from lossprism.explorer.web.pages.compare import request_handlers as compare_page
 
 OWN = f"clip.npz#{'0' * 32}"
 

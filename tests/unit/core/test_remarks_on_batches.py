@@ -125,7 +125,7 @@ def are_drawn_to_nothing(found, values):
 
 
 def inputs_of(found):
-    """What the loss reads, by the names of `losses.loss_input_table.READABLE`."""
+    """What the loss reads, by the names of `losses.inputs_that_losses_may_read.READABLE`."""
     return {what: found.given[name] for name, what in found.spec.reads.items()}
 
 

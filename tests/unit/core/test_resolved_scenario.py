@@ -21,9 +21,9 @@ from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders.encoder_interface import Backend
 from lossprism.explorer.sources.pairs_from_tables import from_rows
-from lossprism.explorer.web.api import endpoints
-from lossprism.explorer.web.pages.explore import requests as exploring
-from lossprism.explorer.web.pages.large import requests as large
+from lossprism.explorer.web.api import endpoint_functions
+from lossprism.explorer.web.pages.explore import request_handlers as exploring
+from lossprism.explorer.web.pages.large import request_handlers as large
 from lossprism.explorer.web.pages.large import uploaded_file_description
 from lossprism.losses import LOSSES
 from tests.added_encoder import MadeEncoder
@@ -117,7 +117,7 @@ def test_many_batches_look_each_name_up_once(looked_up):
 
 
 def test_a_figure_of_a_link_looks_each_name_up_once(looked_up):
-    endpoints.figure(scene=SCENARIO.to_link())
+    endpoint_functions.figure(scene=SCENARIO.to_link())
     assert looked_up == once("gist", parameter="temperature")
 
 
@@ -133,14 +133,14 @@ CALL = {
 }
 
 
-@pytest.mark.parametrize("function", [endpoints.compute_loss, endpoints.figure])
+@pytest.mark.parametrize("function", [endpoint_functions.compute_loss, endpoint_functions.figure])
 def test_a_call_of_a_program_looks_each_name_up_once(function, looked_up):
     function(**CALL)
     assert looked_up == once("gist", parameter="temperature")
 
 
 def test_given_similarities_ask_only_the_second_models(looked_up):
-    endpoints.trace_loss(
+    endpoint_functions.trace_loss(
         **{**CALL, "loss": "margin_mse", "parameters": {}}, similarities=[0.5] * len(ROWS)
     )
     assert looked_up == once("margin_mse", models=NAMES[1:])

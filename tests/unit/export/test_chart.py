@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import colour_of, read_chart
+from lossprism.explorer.export.figure.chart_sent_by_page import colour_of, read_chart
 from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.export.palette import DARK, LIGHT, PRINT
 from lossprism.explorer.runtime.problem import Problem

@@ -14,7 +14,7 @@ from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.lab.large.large_batch_downloads import figures_csv
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.explore.requests import OF_ALL_PAIRS, TAKEAWAYS
+from lossprism.explorer.web.pages.explore.request_handlers import OF_ALL_PAIRS, TAKEAWAYS
 from lossprism.losses import LOSSES
 from tests.plain_numbers import table_of, text_columns
 from tests.scenes import data_for

@@ -17,7 +17,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure import embedded_fonts
 from lossprism.explorer.export.figure.appearance import FONTS, MATH, MONO
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import read_chart
+from lossprism.explorer.export.figure.chart_sent_by_page import read_chart
 from lossprism.explorer.export.figure.embedded_fonts import FACES, with_fonts
 from lossprism.explorer.export.figure.font_files import OPEN_LICENCE, font_of
 from lossprism.explorer.export.figure.matrix import matrix_figure

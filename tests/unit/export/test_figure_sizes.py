@@ -12,7 +12,13 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, look_in
 from lossprism.explorer.export.figure.chart import chart_figure
-from lossprism.explorer.export.figure.chart_data import Chart, Colour, Panel, PlotAxis, Trace
+from lossprism.explorer.export.figure.chart_sent_by_page import (
+    Chart,
+    Colour,
+    Panel,
+    PlotAxis,
+    Trace,
+)
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pair_gradient_bars import bars_figure
 from lossprism.explorer.export.figure.text_layout import width_of

@@ -30,9 +30,9 @@ from lossprism.explorer.lab.large.text_buffer import TextBuffer
 from lossprism.explorer.notebook.embedded_page import UNFOLD, EmbeddedPage
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
+from lossprism.explorer.web.pages.explore.request_handlers import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.large import remark_and_download_requests
-from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
+from lossprism.explorer.web.pages.large.request_handlers import LargeQuery, Source
 from tests.hostile import HALF, TEXTS
 
 NAMES = (*TEXTS, f"half {HALF} pwned", "../../pwned/<b>.csv")

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.definition_chosen_by_options import chosen_definition
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
 PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5

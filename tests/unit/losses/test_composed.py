@@ -23,7 +23,7 @@ from lossprism.losses.combined.combined_loss_names import (
 )
 from lossprism.losses.combined.combined_loss_spec import part_inputs, part_values
 from lossprism.losses.combined.first_dimensions_of_vectors import length_of, prefix
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.modules import loss_module
 from lossprism.losses.sentence_transformers import training_loss
 from tests.scenes import data_for

@@ -14,8 +14,8 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.losses import LOSSES
 from lossprism.losses.geometry import unit
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.labels import unit_labels
-from lossprism.losses.loss_input_table import READABLE
 from tests.unit.losses.made import inputs_for
 
 MADE = torch.Generator().manual_seed(12)

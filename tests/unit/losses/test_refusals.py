@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from tests.unit.losses.made import (
     EVERY,
     call,

@@ -17,7 +17,7 @@ from lossprism import losses
 from lossprism.losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
 from lossprism.losses.contrastive.info_nce_directions_and_negatives import DIRECTIONS
 from lossprism.losses.definition_chosen_by_options import definitions_of
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.loss_term_structures import Largest, Separable
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lossprism.losses import LOSSES, SHIPPED
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from lossprism.losses.minimum import Bound
 from lossprism.losses.score_kinds import SCORE_KINDS
 from tests.unit.losses.made import inputs_for

@@ -23,7 +23,7 @@ from torch import nn
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from tests.tiny import save_bert, sentence, static_model
 
 STEPS, BATCH = 8, 8

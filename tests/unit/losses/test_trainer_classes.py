@@ -12,7 +12,7 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES
-from lossprism.losses.sentence_transformers.loss_recorder import TrainerCall
+from lossprism.losses.sentence_transformers.loss_call_recorder import TrainerCall
 from lossprism.losses.sentence_transformers.loss_replay import measured
 from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
     EXPORTED,

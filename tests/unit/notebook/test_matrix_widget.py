@@ -177,7 +177,8 @@ def test_every_sentence_that_the_view_says_is_sent(language):
     texts = [
         base64.b64decode(data.partition(",")[2]).decode()
         for name, data in json.loads(Document().scripts[0])["imports"].items()
-        if "vendor" not in name and not name.endswith("translated_sentences.js")  # of losses and parameters
+        if "vendor" not in name
+        and not name.endswith("translated_sentences.js")  # of losses and parameters
     ]
     keys = {key for text in texts for key in re.findall(r'"([a-z_]+\.[a-z_.]+)"', text)}
     known = {key for key in keys if key in catalogue(language)}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.runtime.atomic_write import atomic_write
-from lossprism.explorer.runtime.file_age import age_of
+from lossprism.explorer.runtime.folder_files_and_their_age import age_of
 
 
 def test_a_write_that_fails_leaves_the_old_and_nothing_beside(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.scenario_from_link_or_file import read_scenario
 from lossprism.explorer.lab.doctor.dataset_reader import content_of

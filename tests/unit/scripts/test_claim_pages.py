@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lossprism.explorer.lab.claims.claim import DIGITS
+from lossprism.explorer.lab.claims.claim_checks_on_test_batches import checks_of, verdicts
 from lossprism.explorer.lab.claims.claim_lookup import claims
-from lossprism.explorer.lab.claims.claim_verdicts import checks_of, verdicts
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.number_format import display_number
 from scripts.claim_pages import MOST_ROWS, claims_page

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lossprism.explorer.lab.doctor.reference_curves import FILE
+from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import FILE
 from scripts.reference_value_curves import table
 
 

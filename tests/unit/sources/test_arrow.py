@@ -16,7 +16,7 @@ import pytest
 
 from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import arrow, record_batches
+from lossprism.explorer.sources import arrow, rows_of_arrow_record_batches
 from lossprism.explorer.sources.pairs_from_tables import read_table
 from tests.unit.sources.test_odd_files import READERS, outcome, packed
 
@@ -149,7 +149,7 @@ BOMBS = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_small_file_of_much_is_refused_before_it_is_unpacked(reader, bomb, monkeypatch):
-    monkeypatch.setattr(record_batches, "UNPACKED_BYTES", 64 * limits.MIB)
+    monkeypatch.setattr(rows_of_arrow_record_batches, "UNPACKED_BYTES", 64 * limits.MIB)
     first = BOMBS[bomb]()
     table = {"sentence1": first, "sentence2": pa.nulls(len(first))}
     data = stored(table, compression="zstd")

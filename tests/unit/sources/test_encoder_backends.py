@@ -20,7 +20,7 @@ from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.encoders import check_consent, encode, is_here, is_trainable, locate
 from lossprism.explorer.sources.encoders.safe_model_loading import ModelFolder
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.web.pages.large import requests as large
+from lossprism.explorer.web.pages.large import request_handlers as large
 from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.sentences import raises_problem
 

@@ -26,7 +26,7 @@ from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.guide_vectors_in_base64 import encoded_vectors, guide_vectors_of
 from lossprism.explorer.sources.pairs_from_tables import read_file, read_table
 from lossprism.explorer.sources.textbook import load_example
-from lossprism.explorer.sources.vector_columns import GUIDES
+from lossprism.explorer.sources.vector_column_of_each_text_column import GUIDES
 from tests.sentences import pattern_of, raises_problem
 
 PAIR = {"sentence1": "a cat", "sentence2": "a kitten", "score": 1}

@@ -16,7 +16,7 @@ from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.pairs_from_tables import read_table
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api import endpoint_functions
 from tests.sentences import raises_problem
 
 MOST = 100
@@ -94,11 +94,11 @@ def test_a_program_gets_the_problem_before_its_numbers_are_read(hosted):
     """The row would be left out, and its similarity would belong to no pair."""
     sentences = {"sentences1": ["a", LONG], "sentences2": ["b", "c"], "scores": [0, 1]}
     for call in (
-        lambda: endpoints.trace_loss("cosent", **sentences, similarities=[0.1, 0.2]),
-        lambda: endpoints.compare_losses(
+        lambda: endpoint_functions.trace_loss("cosent", **sentences, similarities=[0.1, 0.2]),
+        lambda: endpoint_functions.compare_losses(
             [{"loss": "cosent"}, {"loss": "info_nce"}], **sentences, similarities=[0.1, 0.2]
         ),
-        lambda: endpoints.compute_loss("cosent", **sentences),
+        lambda: endpoint_functions.compute_loss("cosent", **sentences),
     ):
         with raises_problem("sentence_too_long", most=MOST):
             call()

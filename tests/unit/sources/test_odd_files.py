@@ -31,7 +31,7 @@ from lossprism.explorer.sources import (
     json_rows,
     pairs_from_tables,
     parquet,
-    record_batches,
+    rows_of_arrow_record_batches,
 )
 from lossprism.explorer.sources.cells import is_score, read_score
 from lossprism.explorer.sources.pairs_from_tables import from_rows, read_table
@@ -424,7 +424,7 @@ def test_a_megabyte_of_quotes_is_so_much_work(what):
 
 
 def test_columns_and_rows_beyond_the_limits_are_refused(monkeypatch):
-    for module in (delimited, json_rows, record_batches):
+    for module in (delimited, json_rows, rows_of_arrow_record_batches):
         monkeypatch.setattr(module, "COLUMNS", 50)
     names = [f"c{at}" for at in range(60)]
     wide = dict.fromkeys(names, 1)
@@ -487,18 +487,18 @@ def test_a_small_parquet_file_of_gigabytes_is_refused_before_they_are_there(read
 
 def test_what_rows_ask_for_is_counted_before_a_row_is_made(monkeypatch):
     made = []
-    cells = record_batches._cells
+    cells = rows_of_arrow_record_batches._cells
     monkeypatch.setattr(
-        record_batches, "_cells", lambda column: made.append(column) or cells(column)
+        rows_of_arrow_record_batches, "_cells", lambda column: made.append(column) or cells(column)
     )
-    monkeypatch.setattr(record_batches, "UNPACKED_BYTES", limits.MIB)
+    monkeypatch.setattr(rows_of_arrow_record_batches, "UNPACKED_BYTES", limits.MIB)
     columns = {"sentence1": often("x" * 100, 20_000), "sentence2": often("y", 20_000)}
     data = packed(columns, compression="zstd", row_group_size=5000)
     assert len(data) < 2**14
     for reader in READERS:
         assert outcome(reader, data, "x.parquet") == "file_too_large"
     assert made == []
-    monkeypatch.setattr(record_batches, "UNPACKED_BYTES", 4 * limits.MIB)
+    monkeypatch.setattr(rows_of_arrow_record_batches, "UNPACKED_BYTES", 4 * limits.MIB)
     assert read(data, "x.parquet").total == 20_000
     assert made
 

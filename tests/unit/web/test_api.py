@@ -23,7 +23,7 @@ from lossprism.explorer.lab.compare.loss_comparison import compare
 from lossprism.explorer.runtime.limits import TRACED_PAIRS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.api import endpoint_functions as api
 from lossprism.losses import LOSSES
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.web.programs import (

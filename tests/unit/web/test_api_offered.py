@@ -25,7 +25,7 @@ from lossprism.explorer.web.api import (
     descriptions_from_docstrings,
     run_diagnosis,
 )
-from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.api import endpoint_functions as api
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.combined_loss_names import RECIPES
 from lossprism.version import VERSION

@@ -9,7 +9,7 @@ import pytest
 from gradio_client.exceptions import AppError
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.api import endpoint_functions as api
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from tests.sentences import pattern_of
 from tests.unit.web.programs import FIRST, PAIRS, REQUEST, S0_LABELS, S0_SCORES, SECOND

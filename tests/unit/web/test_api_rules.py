@@ -14,7 +14,7 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.api import endpoint_functions as api
 from lossprism.explorer.web.api.request_parsing import rules_of, scenario_of
 from lossprism.losses import circle, cosine_mse, info_nce
 from tests.sentences import pattern_of, raises_problem

@@ -14,19 +14,19 @@ from lossprism.explorer import notebook
 from lossprism.explorer.lab.doctor import dataset_reader, explain_and_doctor_arguments
 from lossprism.explorer.lab.doctor import terminal_commands as doctor
 from lossprism.explorer.lab.training import new_file_evaluation, pair_sources
-from lossprism.explorer.lab.training import terminal_commands as training
+from lossprism.explorer.lab.training import train_and_compare_commands as training
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import page_requests
-from lossprism.explorer.web.api import dataset_diagnosis, endpoints, pasted_text_diagnosis
+from lossprism.explorer.web.api import dataset_diagnosis, endpoint_functions, pasted_text_diagnosis
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_page
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import uploaded_file_description as training_file
-from lossprism.explorer.web.pages.large import requests as large_page
+from lossprism.explorer.web.pages.large import request_handlers as large_page
 from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.unit.web.test_api_rules import AT_ONCE
 
@@ -129,16 +129,22 @@ DOORS = {
     "compare --on": lambda t, c, m: [
         note.written() for note in new_file_evaluation.read(file_of(t), "rows.jsonl").notes
     ],
-    "compute_loss": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=LINES)["reading"],
-    "compute_loss of objects": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=ROWS)[
+    "compute_loss": lambda t, c, m: endpoint_functions.compute_loss(**COLLAPSED, table=LINES)[
         "reading"
     ],
-    "trace_loss": lambda t, c, m: endpoints.trace_loss(**COLLAPSED, table=LINES)["reading"],
-    "compare_losses": lambda t, c, m: endpoints.compare_losses(
+    "compute_loss of objects": lambda t, c, m: endpoint_functions.compute_loss(
+        **COLLAPSED, table=ROWS
+    )["reading"],
+    "trace_loss": lambda t, c, m: endpoint_functions.trace_loss(**COLLAPSED, table=LINES)[
+        "reading"
+    ],
+    "compare_losses": lambda t, c, m: endpoint_functions.compare_losses(
         [{"loss": "info_nce"}, {"loss": "siglip"}], encoder="all alike", table=LINES
     )["reading"],
-    "figure": lambda t, c, m: endpoints.figure(**COLLAPSED, table=LINES)["reading"],
-    "start_training": lambda t, c, m: endpoints.start_training("info_nce", table=LINES)["reading"],
+    "figure": lambda t, c, m: endpoint_functions.figure(**COLLAPSED, table=LINES)["reading"],
+    "start_training": lambda t, c, m: endpoint_functions.start_training("info_nce", table=LINES)[
+        "reading"
+    ],
     "doctor_data": lambda t, c, m: dataset_diagnosis.doctor_data(table=LINES, batch=4)["reading"],
     "doctor_data of the hub": lambda t, c, m: dataset_diagnosis.doctor_data(
         hub="some/set", batch=4
@@ -248,4 +254,4 @@ def test_the_columns_of_texts_with_classes_are_named(tmp_path, capsys):
 
 def test_lists_have_no_columns():
     pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "scores": [0, 1]}
-    assert endpoints.compute_loss("cosent", **pairs, encoder="all apart")["reading"] == []
+    assert endpoint_functions.compute_loss("cosent", **pairs, encoder="all apart")["reading"] == []

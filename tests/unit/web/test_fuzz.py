@@ -23,14 +23,14 @@ from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.practice_sentences import practice_pairs
 from lossprism.explorer.web import hosted_server_setup_and_cleanup, site
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api import endpoint_functions
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
-from lossprism.explorer.web.pages.claims import requests as claims_requests
-from lossprism.explorer.web.pages.explore import requests as explore_requests
+from lossprism.explorer.web.pages.claims import request_handlers as claims_requests
+from lossprism.explorer.web.pages.explore import request_handlers as explore_requests
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import request_handlers as finetune_requests
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
-from lossprism.explorer.web.pages.finetune import requests as finetune_requests
-from lossprism.explorer.web.pages.sentence_map import requests as map_requests
+from lossprism.explorer.web.pages.sentence_map import request_handlers as map_requests
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
@@ -104,7 +104,7 @@ def here(tmp_path_factory):
         patch.setattr(claims_requests, "default_runs", lambda: made)
         patch.setattr(map_requests, "default_runs", lambda: made)
         patch.setattr(hosted_server_setup_and_cleanup, "default_runs", lambda: made)
-        patch.setattr(endpoints, "Runs", lambda **_: made)
+        patch.setattr(endpoint_functions, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
         timed = dict.fromkeys((*time_estimate.PACE_FIELDS, "steps"), 1)
         patch.setattr(time_estimate, "estimate", lambda *_, **__: timed)
@@ -156,7 +156,7 @@ def test_what_a_program_may_send(function, here, capsys):
             return {"problem.internal": 1} if inside in str(refusal) else {"error": str(refusal)}
 
     ask(expected)
-    if function is endpoints.explain_loss_value:
+    if function is endpoint_functions.explain_loss_value:
         ask({**expected, "loss": ""})  # the first of all losses computes what stays of each
     found, before = [], peak_begins()
     for what, odd in varied(expected, turns=(2, TURNS)):

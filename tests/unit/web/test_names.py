@@ -12,12 +12,15 @@ from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.compare import compared_loss_from_text
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses, single_loss
-from lossprism.explorer.lab.training import terminal_commands
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
+    possible_losses,
+    single_loss,
+)
+from lossprism.explorer.lab.training import train_and_compare_commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api import endpoint_functions
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore.loss_facts import described
 from lossprism.losses import LOSSES
@@ -103,9 +106,9 @@ def by_plan(name):
 
 def by_train(name):
     parser = argparse.ArgumentParser()
-    terminal_commands.add_to(parser.add_subparsers(dest="command"))
+    train_and_compare_commands.add_to(parser.add_subparsers(dest="command"))
     chosen = parser.parse_args(["train", "--example", "practice", "--out", "x", "--loss", name])
-    plan = terminal_commands._plan(chosen, chosen.loss, 0)
+    plan = train_and_compare_commands._plan(chosen, chosen.loss, 0)
     return plan.loss, plan.convention
 
 
@@ -129,7 +132,7 @@ def by_doctor_page(name):
 
 
 def by_compute(name):
-    endpoints.compute_loss(name, *ROWS)
+    endpoint_functions.compute_loss(name, *ROWS)
 
 
 DOORS = {
@@ -146,7 +149,7 @@ FOR_TRAINING = {
     "doctor": by_doctor,
     "Doctor's page": by_doctor_page,
 }
-# Doctor explains a number of these by a formula of its own (`losses_without_definition`).
+# Doctor explains a number of these by a formula of its own (`values_of_losses_without_definition`).
 ASKED_OTHERWISE = {*SHARED_CLASSES, "DPO"}
 
 
@@ -310,20 +313,20 @@ def test_an_ambiguous_class_is_known_with_its_convention():
 
 
 def test_the_api_computes_a_class_as_its_library_does():
-    by_class = endpoints.compute_loss("MultipleNegativesRankingLoss", *ROWS[:2])
+    by_class = endpoint_functions.compute_loss("MultipleNegativesRankingLoss", *ROWS[:2])
     convention = OF_LIBRARIES["MultipleNegativesRankingLoss"][1]
-    by_name = endpoints.compute_loss("info_nce", *ROWS[:2], convention=convention)
+    by_name = endpoint_functions.compute_loss("info_nce", *ROWS[:2], convention=convention)
     assert by_class["loss"] == by_name["loss"]
 
 
 def test_the_api_and_the_notebook_ask_as_the_page_does():
     message = set()
-    for ask in (endpoints.compute_loss, endpoints.trace_loss, show):
+    for ask in (endpoint_functions.compute_loss, endpoint_functions.trace_loss, show):
         with pytest.raises(Problem) as refused:
             ask("SupConLoss", *ROWS)
         message.add(str(refused.value))
     with pytest.raises(Problem) as refused:
-        endpoints.figure("", "SupConLoss", *ROWS)
+        endpoint_functions.figure("", "SupConLoss", *ROWS)
     assert message == {str(refused.value)}
 
 

@@ -16,7 +16,7 @@ from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.sources.practice_sentences import practice_pairs
 from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api.endpoints import figure
+from lossprism.explorer.web.api.endpoint_functions import figure
 from lossprism.explorer.web.pages.compare.questions import OPENING as FIRST
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES

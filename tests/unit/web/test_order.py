@@ -13,7 +13,7 @@ from lossprism.explorer.lab.compare.loss_comparison import ComparisonCache, comp
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.fair_queue import is_light
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.api import endpoint_functions as api
 from lossprism.explorer.web.page_requests import served
 from tests.sentences import raises_problem
 

@@ -17,13 +17,13 @@ from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.runtime.owner_consent import consented_mib, has_consent, with_consent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders import encode, local_models
-from lossprism.explorer.web.api.endpoints import figure
+from lossprism.explorer.sources.encoders import encode, models_in_local_folders
+from lossprism.explorer.web.api.endpoint_functions import figure
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctoring
 from lossprism.explorer.web.pages.doctor import run_requests as doctoring_run
-from lossprism.explorer.web.pages.explore import requests as exploring
+from lossprism.explorer.web.pages.explore import request_handlers as exploring
 from lossprism.explorer.web.pages.finetune import plan_check
-from lossprism.explorer.web.pages.finetune import requests as training
+from lossprism.explorer.web.pages.finetune import request_handlers as training
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 from tests.wire import by_name
@@ -186,7 +186,7 @@ def test_the_model_folder_of_a_link_is_not_read_before_its_owner_agrees(
     functions, request = REQUESTS[name]
     text = json.dumps(request(place)).replace(NAME, str(tmp_path / "model"))
     read = []
-    monkeypatch.setattr(local_models, "model_in", lambda *found: read.append(found))
+    monkeypatch.setattr(models_in_local_folders, "model_in", lambda *found: read.append(found))
     error = served(functions, name)(json.loads(text))["error"]
     assert (error["about"], error["key"]) == ("leave", "problem.folder_leave")
     assert read == []

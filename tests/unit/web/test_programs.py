@@ -29,7 +29,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.unsent_response_bytes import UNSENT_BYTES
 from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api import endpoints, gradio_private
+from lossprism.explorer.web.api import endpoint_functions, gradio_private
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.hostile import HALF
 from tests.loops import in_loop
@@ -308,7 +308,7 @@ def test_a_stranger_is_believed_no_proxy(hosted):
 def run(hosted, tmp_path, monkeypatch):
     """A run that waits, of whoever has MINE; what it says and where it stands."""
     made = Runs(tmp_path / "runs", device="cpu")
-    monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
+    monkeypatch.setattr(endpoint_functions, "Runs", lambda **_: made)
     plan = TrainingPlan(encoder=SCRATCH, dimension=8, steps=4, batch_size=8, evaluations=1)
     with as_visitor(MINE):
         held = made.prepare(plan, corpus())
@@ -335,7 +335,7 @@ def test_a_program_reaches_no_run_of_another(hosted, run, name):
 
 def test_the_owner_of_a_run_finds_it_by_cookie_or_key(hosted, tmp_path, monkeypatch):
     made = Runs(tmp_path / "runs", device="cpu")
-    monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
+    monkeypatch.setattr(endpoint_functions, "Runs", lambda **_: made)
     monkeypatch.setattr(made, "_spawn", lambda begun, *_: begun.take_ticket(os.getpid()))
     texts = [f"text {i}" for i in range(24)]
     scores = [i % 3 for i in range(24)]

@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from lossprism.explorer.core import own_loss
+from lossprism.explorer.core import own_loss_from_python_file
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
 from tests.hostile import DEEP, HALF, ODD
@@ -195,9 +195,9 @@ def mine(tmp_path, monkeypatch):
     monkeypatch.delenv("SPACE_ID", raising=False)
     path = tmp_path / "mine.py"
     path.write_text("def guarded(scores, labels):\n    return (scores * labels).sum()\n")
-    own_loss.add_own_loss(f"{path}:guarded")
+    own_loss_from_python_file.add_own_loss(f"{path}:guarded")
     yield path
-    del LOSSES["guarded"], own_loss._OWN_LOSSES["guarded"]
+    del LOSSES["guarded"], own_loss_from_python_file._OWN_LOSSES["guarded"]
 
 
 def test_who_asks_by_a_foreign_name_reads_and_writes_no_file(address, mine):

@@ -12,7 +12,7 @@ from lossprism.explorer.runtime import limits
 from lossprism.explorer.runtime.memory_cache import Cache
 from lossprism.explorer.sources.encoders import encoder_output_cache, safe_model_loading
 from lossprism.explorer.web import site
-from lossprism.explorer.web.api.endpoints import compute_loss
+from lossprism.explorer.web.api.endpoint_functions import compute_loss
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from lossprism.explorer.sources import random_batch
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table, first_plan
-from lossprism.explorer.web.pages.large.requests import Source, read_query
+from lossprism.explorer.web.pages.large.request_handlers import Source, read_query
 from lossprism.explorer.web.pages.large.state_entries import large_table
 from lossprism.explorer.web.pages.state_entry_type import Effect, Entry, Kind, table
 

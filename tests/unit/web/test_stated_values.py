@@ -13,7 +13,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import other_names
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api import endpoint_functions
 from lossprism.explorer.web.api.request_parsing import scenario_of
 from lossprism.losses import LOSSES
 from lossprism.losses.loss_name_matching import AmbiguousLoss
@@ -57,7 +57,9 @@ SELECTED = selected()
 
 @functools.cache
 def answered(name: str, table: str, encoder: str, convention: str = "") -> dict:
-    return endpoints.compute_loss(name, table=table, encoder=encoder, convention=convention)
+    return endpoint_functions.compute_loss(
+        name, table=table, encoder=encoder, convention=convention
+    )
 
 
 def table_for(name: str) -> str:

@@ -34,7 +34,7 @@ from lossprism.explorer.sources import table_file_reader
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web import hosted_server_setup_and_cleanup, page_requests
-from lossprism.explorer.web.api import endpoints, health_check
+from lossprism.explorer.web.api import endpoint_functions, health_check
 from lossprism.explorer.web.api.gradio_endpoint_wrapper import Refusal, endpoint
 from lossprism.explorer.web.api.request_parsing import for_visitor
 from lossprism.explorer.web.middleware.public_address import PublicAddressMiddleware
@@ -47,14 +47,14 @@ from lossprism.explorer.web.middleware.visitor_key import (
     with_headers,
 )
 from lossprism.explorer.web.page_requests import served
-from lossprism.explorer.web.pages.claims import requests as claims_requests
+from lossprism.explorer.web.pages.claims import request_handlers as claims_requests
 from lossprism.explorer.web.pages.explore import uploaded_file_batches as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import request_handlers as finetune_requests
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
-from lossprism.explorer.web.pages.finetune import requests as finetune_requests
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
-from lossprism.explorer.web.pages.page_data import Hosted
-from lossprism.explorer.web.pages.sentence_map import requests as map_requests
+from lossprism.explorer.web.pages.page_data_types import Hosted
+from lossprism.explorer.web.pages.sentence_map import request_handlers as map_requests
 from tests import wire
 from tests.downloads import file_of
 from tests.sentences import pattern_of, raises_problem
@@ -105,7 +105,7 @@ def runs(tmp_path, monkeypatch):
         (health_check, "default_runs"),
     ):
         monkeypatch.setattr(module, name, lambda: made)
-    monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
+    monkeypatch.setattr(endpoint_functions, "Runs", lambda **_: made)
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
     monkeypatch.setattr(downloads, "PACKED_FOLDER", tmp_path / "downloads" / "taken")
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
@@ -330,7 +330,7 @@ def test_the_link_of_a_shared_run_reads_and_does_no_more(pages, runs):
 @pytest.mark.parametrize("by", ["page", "program"])
 def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
     run = trained(runs)
-    finetune, unshare = pages["finetune"], endpoint(endpoints.unshare_training)
+    finetune, unshare = pages["finetune"], endpoint(endpoint_functions.unshare_training)
     (link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
     watch = {"offsets": {run: 0, link: 0}}
     assert ask(MINE, finetune["watch"], watch)["runs"][run]["shared"]
@@ -364,7 +364,12 @@ def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
 
 def test_programs_know_their_runs_by_their_key(runs):
     start, status, stop = map(
-        endpoint, (endpoints.start_training, endpoints.training_status, endpoints.stop_training)
+        endpoint,
+        (
+            endpoint_functions.start_training,
+            endpoint_functions.training_status,
+            endpoint_functions.stop_training,
+        ),
     )
     texts = [f"text {i}" for i in range(20)]
     given = ("cosent", texts, texts[::-1], [float(i % 3) for i in range(20)], None, SCRATCH)

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import lossprism
-from lossprism.explorer.core import own_loss
+from lossprism.explorer.core import own_loss_from_python_file
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export import exploration_response
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
@@ -42,10 +42,10 @@ from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.response_field_types import Floats
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web import page_requests
-from lossprism.explorer.web.api import endpoints, loss_descriptions, response_schemas
+from lossprism.explorer.web.api import endpoint_functions, loss_descriptions, response_schemas
 from lossprism.explorer.web.api.pasted_text_diagnosis import DoctoredPaste
 from lossprism.explorer.web.page_requests import Nothing, Refused, Working
-from lossprism.explorer.web.pages.compare import requests as comparing
+from lossprism.explorer.web.pages.compare import request_handlers as comparing
 from lossprism.explorer.web.pages.compare.experiment_response_types import (
     CollapseCurves,
     ExperimentResults,
@@ -55,18 +55,18 @@ from lossprism.explorer.web.pages.doctor import data_source, dataset_responses
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_data
 from lossprism.explorer.web.pages.doctor import number_requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
+from lossprism.explorer.web.pages.explore import request_handlers as exploring
 from lossprism.explorer.web.pages.explore import request_scenario, uploaded_file_batches
-from lossprism.explorer.web.pages.explore import requests as exploring
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
-from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
+from lossprism.explorer.web.pages.explore.request_handlers import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.explore.slider_preview import SliderPreview
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import request_handlers as training
 from lossprism.explorer.web.pages.finetune import request_plan, time_estimate
-from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
 from lossprism.explorer.web.pages.finetune import uploaded_file_description as training_file
 from lossprism.explorer.web.pages.large import remark_and_download_requests as large_taking
-from lossprism.explorer.web.pages.large import requests as large_requests
+from lossprism.explorer.web.pages.large import request_handlers as large_requests
 from lossprism.explorer.web.pages.large.uploaded_file_description import (
     HandedIn,
     LargeFile,
@@ -188,23 +188,23 @@ def edit_own_loss(server: Server, folder) -> None:
     """Its file is listed, read and written, but not where others reach the page."""
     path = folder / "mine.py"
     path.write_text("def wired(scores, labels):\n    return (scores * labels).sum()\n")
-    own_loss.add_own_loss(f"{path}:wired")
+    own_loss_from_python_file.add_own_loss(f"{path}:wired")
     try:
-        own_loss.set_page_host("127.0.0.1")
+        own_loss_from_python_file.set_page_host("127.0.0.1")
         assert server.ask("own", "wired", exploring.OwnLossFile)["problem"] is None
         held = server.ask("own_text", "wired", exploring.OwnFileText)
         requested = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
-        own_loss.set_page_host("0.0.0.0")
+        own_loss_from_python_file.set_page_host("0.0.0.0")
         for name, request in (("own_text", "wired"), ("own_write", requested)):
             refused = server.ask(name, request, Refused)
             assert refused["error"]["key"] == "problem.own_loss_not_here"
         assert path.read_text() == held["text"]
-        own_loss.set_page_host("127.0.0.1")
+        own_loss_from_python_file.set_page_host("127.0.0.1")
         server.ask("own_write", requested, exploring.OwnFileWritten)
         assert server.ask("own", "wired", exploring.OwnLossFile)["problem"]["values"]["line"] == 1
     finally:
-        own_loss.set_page_host("")
-        del LOSSES["wired"], own_loss._OWN_LOSSES["wired"]
+        own_loss_from_python_file.set_page_host("")
+        del LOSSES["wired"], own_loss_from_python_file._OWN_LOSSES["wired"]
 
 
 def test_explore(pages, tmp_path, monkeypatch):
@@ -560,7 +560,7 @@ def test_programs(loss):
     first = ["a", "a", "a"] if "lists" in LOSSES[loss].needs else ["a", "c", "e"]
     for labels in ([0, 1, 1], [1, 1, 1]):
         pairs = (first, ["b", "d", "f"], labels)
-        traced = endpoints.trace_loss(loss, *pairs, similarities=[0.5, 0.25, 0.1])
+        traced = endpoint_functions.trace_loss(loss, *pairs, similarities=[0.5, 0.25, 0.1])
         assert (
             wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), response_schemas.Traced)
             == []
@@ -572,7 +572,7 @@ def test_programs_compare():
     named = [{"loss": name} for name in ("cosent", "info_nce", "triplet", "nowhere")]
     for labels in ([0, 1, 1], [1, 1, 1]):
         pairs = (["a", "c", "e"], ["b", "d", "f"], labels)
-        found = endpoints.compare_losses(named, *pairs, similarities=[0.5, 0.25, 0.1])
+        found = endpoint_functions.compare_losses(named, *pairs, similarities=[0.5, 0.25, 0.1])
         answer = json.loads(json.dumps(found, allow_nan=False))
         assert wire.misfits(answer, response_schemas.ComparedLosses) == []
 
@@ -580,31 +580,33 @@ def test_programs_compare():
 def test_programs_draw():
     pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "encoder": "all apart"}
     for format in ("svg", "png"):
-        found = endpoints.figure(loss="info_nce", **pairs, format=format)
+        found = endpoint_functions.figure(loss="info_nce", **pairs, format=format)
         answer = json.loads(json.dumps(found, allow_nan=False))
         assert wire.misfits(answer, response_schemas.DrawnFigure) == []
 
 
 def test_programs_get_the_meaning_of_a_number():
     for requested in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
-        answer = json.loads(json.dumps(endpoints.explain_loss_value(*requested), allow_nan=False))
+        answer = json.loads(
+            json.dumps(endpoint_functions.explain_loss_value(*requested), allow_nan=False)
+        )
         assert wire.misfits(answer, ExplainedValue) == []
 
 
 def test_programs_get_the_findings_about_their_data():
     rows = (["a", "A", "c", "e"], ["b", "b", "d", "b"])
     for loss, scores in (("cosine_mse", [5, 0, 3, 2]), ("info_nce", None), ("margin_mse", None)):
-        found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
+        found = endpoint_functions.doctor_data(loss, *rows, scores, batch=3, tokens=1)
         answer = json.loads(json.dumps(found, allow_nan=False))
         assert wire.misfits(answer, DoctoredData) == []
-    seen = endpoints.doctor_data(
+    seen = endpoint_functions.doctor_data(
         "info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10, negatives=1, mine_margin=0
     )
     assert wire.misfits(json.loads(json.dumps(seen)), DoctoredData) == []
     assert seen["encoded"]["pairs"] == 4
     assert seen["mined"]["triplets"]
     table, columns = "id,text,kind\n1,a,x\n2,b,x\n3,b,y\n", {"text": "text", "class": "kind"}
-    classes = endpoints.doctor_data(table=table, columns=columns)
+    classes = endpoint_functions.doctor_data(table=table, columns=columns)
     assert wire.misfits(json.loads(json.dumps(classes)), DoctoredClasses) == []
     assert classes["findings"][0]["name"] == "texts_in_classes"
     assert classes["suited"][0]["reasons"] == ["prototypes"]
@@ -628,10 +630,10 @@ def test_programs_get_the_findings_about_a_run():
             "beside_temperature": 0.05,
         },
     ):
-        answer = json.loads(json.dumps(endpoints.doctor_run(**requested), allow_nan=False))
+        answer = json.loads(json.dumps(endpoint_functions.doctor_run(**requested), allow_nan=False))
         assert wire.misfits(answer, DoctoredRun) == []
     for text in ("2.09", "loss: 0.7\nloss: 0.6\nloss: 0.5\n", "a\tb\nc d\te f\n"):
-        pasted = json.loads(json.dumps(endpoints.doctor_pasted(text), allow_nan=False))
+        pasted = json.loads(json.dumps(endpoint_functions.doctor_pasted(text), allow_nan=False))
         assert wire.misfits(pasted, DoctoredPaste) == []
     assert [one["name"] for one in answer["beside"]["compared"]] == ["other_scale"]
     assert (answer["step"], answer["curve"], answer["held_out"]) == ("n", "other_loss", "loss")
@@ -643,11 +645,13 @@ def test_programs_get_the_losses_and_their_runs(runs, monkeypatch):
         ({"detail": "full"}, list[loss_descriptions.ListedLoss]),
         ({"name": "NT-Xent"}, loss_descriptions.CalledLoss),
     ):
-        listed = json.loads(json.dumps(endpoints.list_losses(**requested), allow_nan=False))
+        listed = json.loads(
+            json.dumps(endpoint_functions.list_losses(**requested), allow_nan=False)
+        )
         assert wire.misfits(listed, kind) == []
-    monkeypatch.setattr(endpoints, "Runs", lambda: runs)
+    monkeypatch.setattr(endpoint_functions, "Runs", lambda: runs)
     name = trained(runs, SMALL)
-    status = json.loads(json.dumps(endpoints.training_status(name), allow_nan=False))
+    status = json.loads(json.dumps(endpoint_functions.training_status(name), allow_nan=False))
     assert wire.misfits(status, Followed) == []
     assert {"step", "evaluation", "held_out"} <= {one["kind"] for one in status["records"]}
 

@@ -41,7 +41,7 @@ from lossprism.explorer.lab.doctor.logs.run_reference_values import (
     run_reference_values,
     single_loss_if_known,
 )
-from lossprism.explorer.lab.doctor.losses_matching_known_values import is_without_ends
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import is_without_ends
 from lossprism.explorer.lab.doctor.pair_dataset_checks import is_softmax, margin_beyond
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.runtime.problem import Problem

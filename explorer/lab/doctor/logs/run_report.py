@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
 from lossprism.explorer.lab.doctor.known_values_record import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.logs.findings import (
@@ -18,7 +19,6 @@ from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, reference_value
-from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
 from lossprism.explorer.locale import grouped, say, spelled, title_word, word
 from lossprism.explorer.runtime.number_format import Real, display_number
 from lossprism.explorer.runtime.response_field_types import Setting

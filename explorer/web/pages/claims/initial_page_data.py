@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.claims.claim_lookup import claims
 from lossprism.explorer.lab.claims.training_claims import TRAININGS
 from lossprism.explorer.runtime.response_parent_classes import as_answer
-from lossprism.explorer.web.pages.claims import requests
+from lossprism.explorer.web.pages.claims import request_handlers
 from lossprism.explorer.web.pages.claims.state_entries import claims_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import { Fold } from "../../kit/components.js";
 import { FigureButtons } from "../../kit/figure_export_options.js";
 import { saveAnswer, saveCsv } from "../../kit/file_downloads.js";
 import { h } from "../../kit/preact_view.js";
-import { writtenOut } from "../../kit/svg_shapes_for_export.js";
+import { writtenOut } from "../../kit/shapes_read_from_drawn_svg.js";
 import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/file_downloads.js").Rows} Rows */

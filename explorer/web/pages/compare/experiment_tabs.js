@@ -4,7 +4,7 @@ import { Tabs } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/translated_sentences.js";
 import { FoldedOptions } from "./folding_section.js";
-import { BatchChanges } from "./vary/batch_changes.js";
+import { BatchChanges } from "./vary/batch_change_experiment.js";
 import { Collapse } from "./vary/collapse.js";
 import { LandscapeExperiment } from "./vary/landscape.js";
 import { NumberPrecision } from "./vary/number_precision.js";

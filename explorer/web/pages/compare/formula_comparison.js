@@ -11,7 +11,7 @@ import { has, language, parameterName, say } from "../../kit/translated_sentence
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { Listing } from "./definition_listing.js";
 import { Downloads } from "./downloads.js";
-import { latexOf, PAPER_INKS, plain } from "./formula_latex_export.js";
+import { latexOf, PAPER_INKS, plain } from "./formula_latex_document.js";
 import { LossPairChoice } from "./loss_pair_choice.js";
 import { Table } from "./scrolling_table.js";
 

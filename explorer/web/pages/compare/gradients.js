@@ -6,7 +6,7 @@ import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
-import { panelOf } from "../../kit/svg_shapes_for_export.js";
+import { panelOf } from "../../kit/shapes_read_from_drawn_svg.js";
 import { say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { barsPath, equalised, largestOf, orderOf } from "./bar_layout.js";

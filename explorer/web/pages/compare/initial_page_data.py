@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.loss_comparison import COMMON_LOSSES
 from lossprism.explorer.sources import textbook
-from lossprism.explorer.web.pages.compare import requests
-from lossprism.explorer.web.pages.compare.experiment_requests import EXPERIMENTS
+from lossprism.explorer.web.pages.compare import request_handlers
+from lossprism.explorer.web.pages.compare.experiment_request_handlers import EXPERIMENTS
 from lossprism.explorer.web.pages.compare.parity_request import PARITY
 from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
 from lossprism.explorer.web.pages.compare.state_entries import compare_table
-from lossprism.explorer.web.pages.explore.requests import TAKE
-from lossprism.explorer.web.pages.page_data import Example
+from lossprism.explorer.web.pages.explore.request_handlers import TAKE
+from lossprism.explorer.web.pages.page_data_types import Example
 from lossprism.explorer.web.pages.state_entry_type import Entry
 
-SERVED = [*requests.SERVED, PARITY, *EXPERIMENTS, TAKE]
+SERVED = [*request_handlers.SERVED, PARITY, *EXPERIMENTS, TAKE]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_question_answers import COSINE_SHIFT, PART_ROWS
 from lossprism.explorer.runtime.response_field_types import Setting
-from lossprism.explorer.web.pages.page_data import ChosenLoss
+from lossprism.explorer.web.pages.page_data_types import ChosenLoss
 
 
 @dataclass(frozen=True)

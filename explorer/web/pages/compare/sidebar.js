@@ -1,10 +1,11 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
-import { SameTexts } from "../../kit/batch_rule_fields.js";
+
 import { letterOf, Named } from "../../kit/compared_loss_labels.js";
 import { Section, TabPanel, Tabs } from "../../kit/components.js";
 import { ExampleChoice } from "../../kit/example_choice.js";
 import { SkippedRows } from "../../kit/file_reading_results.js";
 import { guideWords, teacherWords } from "../../kit/guide_and_teacher_names.js";
+import { SameTexts } from "../../kit/label_scale_and_duplicate_text_fields.js";
 import { LossFields } from "../../kit/loss_choice.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";

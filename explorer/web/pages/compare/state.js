@@ -1,15 +1,15 @@
 // The state of the Compare page: a batch, the losses that are compared on it, and the results.
 import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
+import { learn } from "../../kit/combined_loss_names_and_parts.js";
 import { carried, KEPT } from "../../kit/compare_link.js";
 import { formOf, readWithLosses } from "../../kit/loss_convention_lookup.js";
-import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareableLink, wholeLink } from "../../kit/redacted_scenario_links.js";
 import { GONE, Requests } from "../../kit/request_scheduling.js";
+import { SentRows } from "../../kit/rows_sent_to_server_once.js";
 import { remediesOf } from "../../kit/scenario_remedies.js";
 import { shareable } from "../../kit/secret_redaction.js";
-import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { language } from "../../kit/translated_sentences.js";

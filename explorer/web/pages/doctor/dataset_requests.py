@@ -23,7 +23,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     EncodedPairs,
     encode_pairs,
 )
-from lossprism.explorer.lab.doctor.hard_negative_mining import (
+from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
     NEGATIVES_RANGE,
     USUAL_MARGIN,
     USUAL_NEGATIVES,
@@ -31,7 +31,7 @@ from lossprism.explorer.lab.doctor.hard_negative_mining import (
     write_mined,
 )
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import single_loss
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lossprism.explorer.lab.doctor.hard_negative_mining import (
+from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
     MARGIN_RANGE,
     NEGATIVES_RANGE,
     USUAL_MARGIN,

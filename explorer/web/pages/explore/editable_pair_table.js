@@ -5,7 +5,7 @@ import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { cellsOfText } from "../../kit/spreadsheet_clipboard_parser.js";
 import { say } from "../../kit/translated_sentences.js";
-import { marksOf, pairsOfRows } from "./pair_table_marks.js";
+import { marksOf, pairsOfRows } from "./duplicate_error_and_teacher_tags.js";
 import { cellsOf, inputsOf, pairRow, showFault, showMarks, showPictures } from "./pair_table_row.js";
 
 /** @typedef {import("../../kit/types").Row} Row */

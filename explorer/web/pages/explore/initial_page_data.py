@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lossprism.explorer.core import own_loss
+from lossprism.explorer.core import own_loss_from_python_file
 from lossprism.explorer.lab.training.parameter_trial_plans import MAX_PAIRS
 from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
 from lossprism.explorer.sources import drawn_batches, textbook
-from lossprism.explorer.web.pages.explore import requests
-from lossprism.explorer.web.pages.page_data import Example
+from lossprism.explorer.web.pages.explore import request_handlers
+from lossprism.explorer.web.pages.page_data_types import Example
 from lossprism.losses import LOSSES
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,6 @@ def page_data() -> ExplorePageData:
         ranges=drawn_batches.RANGES,
         spread=BATCH_COUNT,
         tried=MAX_PAIRS,
-        own=[name for name in LOSSES if own_loss.own_loss(name)],
-        editable=own_loss.may_edit(),
+        own=[name for name in LOSSES if own_loss_from_python_file.own_loss(name)],
+        editable=own_loss_from_python_file.may_edit(),
     )

@@ -1,8 +1,8 @@
 // The lever moves once by itself, from its low end to where it stands: what it does is seen before it is touched.
 
-import { parameterValue } from "../../kit/chosen_parameters.js";
 import { prefersReducedMotion } from "../../kit/dom.js";
 import { leverOf } from "../../kit/main_parameter.js";
+import { parameterValue } from "../../kit/parameter_value_or_default.js";
 
 const MOTION_MS = 1300;
 // What a reader does ends it.

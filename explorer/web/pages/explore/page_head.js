@@ -1,12 +1,12 @@
 // The head of the page: the loss with its formula, its value beside minimum and collapse, and one sentence.
 
-import { parameterValue } from "../../kit/chosen_parameters.js";
+import { aboutOf } from "../../kit/combined_loss_names_and_parts.js";
 import { ProblemBox } from "../../kit/components.js";
 import { find, h, reword, setText } from "../../kit/dom.js";
 import { plainText, tex } from "../../kit/formula.js";
-import { aboutOf } from "../../kit/loss_sums.js";
 import { leverOf } from "../../kit/main_parameter.js";
 import { percent, read, show } from "../../kit/number_format.js";
+import { parameterValue } from "../../kit/parameter_value_or_default.js";
 import { show as showComponent } from "../../kit/preact_view.js";
 import { referenceValueScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";

@@ -59,7 +59,7 @@ export function pairRow(cells, { isEditable, remove, point }) {
 
 /**
  * Show what is marked at a pair, each below the cell that it is about.
- * @type {(line: HTMLElement, marks: import("./pair_table_marks.js").Mark[]) => void}
+ * @type {(line: HTMLElement, marks: import("./duplicate_error_and_teacher_tags.js").Mark[]) => void}
  */
 export function showMarks(line, marks) {
   for (const old of line.querySelectorAll(".lp-tag")) old.remove();

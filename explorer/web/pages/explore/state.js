@@ -1,16 +1,16 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
 import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
-import { formulaOf } from "../../kit/chosen_parameters.js";
+import { learn } from "../../kit/combined_loss_names_and_parts.js";
 import { carry } from "../../kit/compare_link.js";
+import { formulaOf } from "../../kit/formula_at_chosen_parameters.js";
 import { corrected } from "../../kit/label_corrections.js";
-import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";
 import { exampleInLanguage } from "../../kit/replacement_example_for_language.js";
 import { GONE, Requests } from "../../kit/request_scheduling.js";
+import { SentRows } from "../../kit/rows_sent_to_server_once.js";
 import { shareable } from "../../kit/secret_redaction.js";
-import { SentRows } from "../../kit/sent_row_cache.js";
 import { problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { store as keep } from "../../kit/storage.js";

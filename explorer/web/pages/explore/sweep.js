@@ -1,12 +1,12 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range, with the two
 // rules of thumb drawn in; and short trainings, which settle what rules cannot. Computed once it is opened.
 
-import { parameterValue } from "../../kit/chosen_parameters.js";
 import { Select } from "../../kit/components.js";
 import { FigureButtons } from "../../kit/figure_export_options.js";
 import { saveAnswer } from "../../kit/file_downloads.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
+import { parameterValue } from "../../kit/parameter_value_or_default.js";
 import { Plot } from "../../kit/plotly_component.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { aboutTrials, valuesOf } from "../../kit/short_training_offer_sentences.js";

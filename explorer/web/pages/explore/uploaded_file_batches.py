@@ -19,7 +19,7 @@ from lossprism.explorer.sources.guide_vectors_in_base64 import EncodedVector, en
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_file_reader import read_grid
-from lossprism.explorer.sources.vector_columns import GUIDES, OWN
+from lossprism.explorer.sources.vector_column_of_each_text_column import GUIDES, OWN
 from lossprism.losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.

@@ -2,7 +2,7 @@
 import { fixed, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/translated_sentences.js";
-import { HELD_OUT_METRICS, METRIC_DECIMALS } from "./metric_names_and_format.js";
+import { HELD_OUT_METRICS, METRIC_DECIMALS } from "./held_out_metric_list_and_format.js";
 
 /** @type {("ndcg_at_10" | "mrr_at_10")[]} */
 const LIST_FIGURES = ["ndcg_at_10", "mrr_at_10"];

@@ -3,11 +3,11 @@
 import { clip } from "../../kit/dom.js";
 import { fixed, show, showWithin } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
+import { panelOf } from "../../kit/shapes_read_from_drawn_svg.js";
 import { s } from "../../kit/svg_drawing.js";
-import { panelOf } from "../../kit/svg_shapes_for_export.js";
 import { say } from "../../kit/translated_sentences.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
-import { METRIC_DECIMALS } from "./metric_names_and_format.js";
+import { METRIC_DECIMALS } from "./held_out_metric_list_and_format.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /**

@@ -1,5 +1,5 @@
 // What an address of another page brings: a loss, and the data for it.
-import { withoutBlanks } from "../../kit/loss_sums.js";
+import { withoutBlanks } from "../../kit/combined_loss_names_and_parts.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";
 import { readyMade } from "./plan_names.js";

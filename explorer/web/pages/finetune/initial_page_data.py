@@ -9,11 +9,11 @@ from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice_sentences import PRACTICE
-from lossprism.explorer.web.pages.finetune import requests
+from lossprism.explorer.web.pages.finetune import request_handlers
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,9 @@
 // What a plan of training is called, in the page's words: its encoder, its data, its loss, and what
 // tells it apart from others.
 
-import { parameterValue } from "../../kit/chosen_parameters.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
+import { parameterValue } from "../../kit/parameter_value_or_default.js";
 import { has, parameterName, say, titleOf } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../wire").RecordedPlan} Plan */

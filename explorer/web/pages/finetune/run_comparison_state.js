@@ -4,10 +4,10 @@ import { pageData } from "../../kit/page_data.js";
 import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { newestOf, Requests } from "../../kit/request_scheduling.js";
 import { say } from "../../kit/translated_sentences.js";
-import { meanAndSpread } from "./metric_names_and_format.js";
+import { meanAndSpread } from "./held_out_metric_list_and_format.js";
 
 /** @typedef {import("../../wire").Compared} Compared */
-/** @typedef {import("./plan_data_files.js").ReadFile} ReadFile */
+/** @typedef {import("./plan_data_files_state.js").ReadFile} ReadFile */
 /** @typedef {{ file: string, name: string, columns: Record<string, string>, encoding: string }} OnFile */
 
 /** @type {("spearman" | "accuracy_at_1")[]} what groups are judged by, the first that two of them have */
@@ -101,7 +101,7 @@ export class Comparison {
     else this.read(async () => this.page.server.hand_in(await fileContent(file)));
   }
 
-  /** @param {() => Promise<import("./plan_data_files.js").FileAnswer>} ask */
+  /** @param {() => Promise<import("./plan_data_files_state.js").FileAnswer>} ask */
   async read(ask) {
     const answer = await this.newest(ask);
     if (answer.error) return this.complain(answer.error);

@@ -8,7 +8,7 @@ import { say } from "../../kit/translated_sentences.js";
 import { SourceExperiment } from "./cosent_experiment.js";
 import { Note } from "./form_components.js";
 import { GainsFigure } from "./gains_figure.js";
-import { HELD_OUT_METRICS, meanAndSpread } from "./metric_names_and_format.js";
+import { HELD_OUT_METRICS, meanAndSpread } from "./held_out_metric_list_and_format.js";
 import { UnseenPairs } from "./new_file_evaluation.js";
 import { RunsTable } from "./runs_table.js";
 

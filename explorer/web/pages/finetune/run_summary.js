@@ -1,9 +1,9 @@
 // The head of the Fine-tune page: an invitation while nothing is chosen; else the run that is looked at, how far it
 // is, and what it has gained.
 
-import { formulaOf } from "../../kit/chosen_parameters.js";
 import { Notes } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
+import { formulaOf } from "../../kit/formula_at_chosen_parameters.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";

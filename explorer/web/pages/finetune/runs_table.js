@@ -5,7 +5,7 @@ import { h } from "../../kit/preact_view.js";
 import { hostedTable } from "../../kit/sortable_table.js";
 import { language, say, titleOf } from "../../kit/translated_sentences.js";
 import { Button, Note } from "./form_components.js";
-import { leadingMetric, METRIC_DECIMALS } from "./metric_names_and_format.js";
+import { leadingMetric, METRIC_DECIMALS } from "./held_out_metric_list_and_format.js";
 import { encoderNamed, lossOf, settingsOf } from "./plan_names.js";
 import { queueWords } from "./progress.js";
 

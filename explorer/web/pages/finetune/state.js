@@ -1,7 +1,7 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
 // shown, and their logs so far.
 import { History } from "../../kit/browser_history.js";
-import { carriedOver, learn } from "../../kit/loss_sums.js";
+import { carriedOver, learn } from "../../kit/combined_loss_names_and_parts.js";
 import { pageData } from "../../kit/page_data.js";
 import { PageEvents } from "../../kit/page_topics_notices_and_jobs.js";
 import { exampleInLanguage } from "../../kit/replacement_example_for_language.js";
@@ -10,7 +10,7 @@ import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";
 import { lossIn, planIn } from "./incoming_link.js";
-import { PlanFiles } from "./plan_data_files.js";
+import { PlanFiles } from "./plan_data_files_state.js";
 import { ProbeView } from "./probe_view_state.js";
 import { Comparison } from "./run_comparison_state.js";
 import { absorb, emptyTrace } from "./run_log_data.js";

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.landscape.loss_over_two_scores import levers, offered
 from lossprism.explorer.sources.textbook import EXAMPLES
-from lossprism.explorer.web.pages.landscape import requests
+from lossprism.explorer.web.pages.landscape import request_handlers
 from lossprism.explorer.web.pages.landscape.state_entries import landscape_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 from lossprism.losses import LOSSES
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 
 
 @dataclass(frozen=True, kw_only=True)

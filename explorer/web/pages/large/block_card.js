@@ -4,7 +4,7 @@ import { batchText } from "../../kit/batch_text_with_picture.js";
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { say } from "../../kit/translated_sentences.js";
-import { textsOf } from "./pair_texts.js";
+import { textsOf } from "./pair_text_lookup.js";
 
 /**
  * An answer with its arrays unpacked; `single`: each block is one cell.

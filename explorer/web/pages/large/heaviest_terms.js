@@ -3,7 +3,7 @@ import { h, worded } from "../../kit/dom.js";
 import { grouped, percent, read, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/translated_sentences.js";
-import { linesOf } from "./pair_texts.js";
+import { linesOf } from "./pair_text_lookup.js";
 
 /** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
 export default function terms(root, page) {

@@ -14,12 +14,12 @@ from lossprism.explorer.locale import LANGUAGES, Word, catalogue, title_word
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
-from lossprism.explorer.web.pages.large import remark_and_download_requests, requests
+from lossprism.explorer.web.pages.large import remark_and_download_requests, request_handlers
 from lossprism.explorer.web.pages.large.state_entries import large_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 from lossprism.losses import LOSSES
 
-SERVED = [*requests.SERVED, *remark_and_download_requests.SERVED]
+SERVED = [*request_handlers.SERVED, *remark_and_download_requests.SERVED]
 
 
 @dataclass(frozen=True, kw_only=True)

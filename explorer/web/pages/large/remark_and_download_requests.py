@@ -32,7 +32,7 @@ from lossprism.explorer.web.page_requests import (
     download_when_written,
     served,
 )
-from lossprism.explorer.web.pages.large.requests import (
+from lossprism.explorer.web.pages.large.request_handlers import (
     LargeQuery,
     answer_of,
     read_query,

@@ -1,6 +1,7 @@
 // The sidebar of the Large batch page: the loss with its parameters, where the pairs come from, how labels are read.
-import { LabelRules, SameTexts } from "../../kit/batch_rule_fields.js";
+
 import { Fold, Section } from "../../kit/components.js";
+import { LabelRules, SameTexts } from "../../kit/label_scale_and_duplicate_text_fields.js";
 import { LossSelect } from "../../kit/loss_choice.js";
 import { LossFinder } from "../../kit/loss_name_search.js";
 import { leverOf } from "../../kit/main_parameter.js";

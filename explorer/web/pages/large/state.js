@@ -25,7 +25,7 @@ import { DownloadRequests } from "./download_requests.js";
  *   columns?: Record<string, string>, header?: boolean | null, encoding?: string, encoder?: string, link?: string,
  *   corrections?: import("../../kit/label_corrections.js").Correction[] }} Source
  */
-/** @typedef {import("../../kit/batch_rule_fields.js").Chosen} Rules */
+/** @typedef {import("../../kit/label_scale_and_duplicate_text_fields.js").Chosen} Rules */
 /**
  * @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting>,
  *   rules: Rules, twins: string }} LargeRequest

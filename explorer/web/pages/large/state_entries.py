@@ -6,7 +6,7 @@ from lossprism.explorer.core.scenario import TWINS
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.sources import random_batch
-from lossprism.explorer.web.pages.large.requests import KINDS, Source
+from lossprism.explorer.web.pages.large.request_handlers import KINDS, Source
 from lossprism.explorer.web.pages.state_entry_type import Entry, entries, table
 
 _RANGES = {**random_batch.RANGES, "pairs": (2, LARGE_PAIRS)}

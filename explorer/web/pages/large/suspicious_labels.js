@@ -4,7 +4,7 @@ import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/la
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/translated_sentences.js";
-import { linesOf } from "./pair_texts.js";
+import { linesOf } from "./pair_text_lookup.js";
 
 /** @typedef {import("../../wire").LargeSuspect} LargeSuspect */
 

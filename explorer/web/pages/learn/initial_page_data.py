@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.learn import lesson_types
 from lossprism.explorer.lab.learn.lessons import LECTURE, LESSONS
-from lossprism.explorer.web.pages.learn import requests
+from lossprism.explorer.web.pages.learn import request_handlers
 from lossprism.explorer.web.pages.learn.state_entries import learn_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 # The lessons have addresses of their own below that of the page.
 BELOW = [lesson.name for lesson in LESSONS]
 

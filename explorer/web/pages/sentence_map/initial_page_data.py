@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.pages.sentence_map import requests
+from lossprism.explorer.web.pages.sentence_map import request_handlers
 from lossprism.explorer.web.pages.sentence_map.state_entries import map_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,12 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS, Preset
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.pages.page_data import ChosenLoss
-from lossprism.explorer.web.pages.sphere import requests
+from lossprism.explorer.web.pages.page_data_types import ChosenLoss
+from lossprism.explorer.web.pages.sphere import request_handlers
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
 from lossprism.explorer.web.pages.state_entry_type import Entry
 
-SERVED = requests.SERVED
+SERVED = request_handlers.SERVED
 
 
 @dataclass(frozen=True)

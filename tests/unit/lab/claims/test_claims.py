@@ -19,8 +19,8 @@ from lossprism.explorer.lab.claims.batches import (
     random_batch,
 )
 from lossprism.explorer.lab.claims.claim import Check, Claim, ClaimBatch, Comparison, Side
+from lossprism.explorer.lab.claims.claim_checks_on_test_batches import checks_of, verdicts
 from lossprism.explorer.lab.claims.claim_lookup import claims, claims_about
-from lossprism.explorer.lab.claims.claim_verdicts import checks_of, verdicts
 from lossprism.explorer.lab.claims.curvature import hessian
 from lossprism.explorer.lab.claims.ordered_pair_common import loss_of
 from lossprism.explorer.lab.claims.verdict import Verdict, part_verdicts, verdict_of

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.core.trace import function_of
 from lossprism.explorer.lab.compare.formula_difference import difference, number_of

@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 from tests.sentences import pattern_of
 
 RANDOM = Scenario(data=Data(source="random", random=RandomBatch(pairs=12, dimension=6, seed=5)))

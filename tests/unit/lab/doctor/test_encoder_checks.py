@@ -13,7 +13,7 @@ import pytest
 from lossprism.explorer.core.label_disagreement import contradictions, disagreement, disagrees
 from lossprism.explorer.core.rank_correlation import spearman
 from lossprism.explorer.lab.doctor import encoder_checks as under_test
-from lossprism.explorer.lab.doctor import hard_negative_mining
+from lossprism.explorer.lab.doctor import hard_negatives_mined_to_file
 from lossprism.explorer.lab.doctor.data_report import encoded_lines
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.encoder_checks import (
@@ -235,7 +235,7 @@ def test_hard_negatives_are_the_nearest_keys_of_others(encoder, capfd):
     first[2], second[2] = first[0].upper().replace("OF KEY", "of key"), "key 2"  # its twin
     profile = profiled(Pairs(tuple(first), tuple(second), (1.0,) * 40, labelled=False))
     reports = []
-    found = hard_negative_mining.mine(
+    found = hard_negatives_mined_to_file.mine(
         profile, "minilm", 100, 2, 0.05, lambda *far: reports.append(far)
     )
     mined = {}
@@ -251,7 +251,7 @@ def test_hard_negatives_are_the_nearest_keys_of_others(encoder, capfd):
         own = query @ vectors[positive]
         assert all(query @ vectors[text] <= 0.95 * own + 1e-6 for text in near)
     # The near key of another pair stays out by the margin, and comes in without one.
-    close = hard_negative_mining.mine(profile, "minilm", 100, 1, 0.0, quiet)
+    close = hard_negatives_mined_to_file.mine(profile, "minilm", 100, 1, 0.0, quiet)
     assert any(negative == second[1] for _, positive, negative in close.triplets)
     assert close.without == 0
 
@@ -262,7 +262,7 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        hard_negative_mining.mine(profiled(clean()), "minilm", 100, 1, 0.05, stop)
+        hard_negatives_mined_to_file.mine(profiled(clean()), "minilm", 100, 1, 0.05, stop)
     one = profiled(Pairs(("a of b",), ("b",), (1.0,), labelled=False))
     for each, margin, key in (
         (1, 0.05, "mine_too_few"),
@@ -270,14 +270,18 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
         (1, 0.95, "mine_margin"),
     ):
         with raises_problem(key):
-            hard_negative_mining.mine(one, "minilm", 100, each, margin, quiet)
-    found = hard_negative_mining.mine(profiled(clean()), "minilm", 100, 3, 0.05, quiet)
-    rows = hard_negative_mining.write_mined(found, tmp_path / "mined.tsv").read_text().splitlines()
+            hard_negatives_mined_to_file.mine(one, "minilm", 100, each, margin, quiet)
+    found = hard_negatives_mined_to_file.mine(profiled(clean()), "minilm", 100, 3, 0.05, quiet)
+    rows = (
+        hard_negatives_mined_to_file.write_mined(found, tmp_path / "mined.tsv")
+        .read_text()
+        .splitlines()
+    )
     assert rows[0] == "anchor\tpositive\tnegative"
     assert len(rows) == len(found.triplets) + 1
     with raises_problem("mine_none", pairs=5):
-        hard_negative_mining.write_mined(
-            hard_negative_mining.Mined((), 5, 5), tmp_path / "none.tsv"
+        hard_negatives_mined_to_file.write_mined(
+            hard_negatives_mined_to_file.Mined((), 5, 5), tmp_path / "none.tsv"
         )
 
 

@@ -8,10 +8,12 @@ from lossprism.explorer.core.loss_lookup import losses_called, other_names
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import SEVERE
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
-from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.doctor.values_of_losses_without_definition import (
+    loss_without_definition,
+)
 from lossprism.explorer.sources.pairs import Pairs
 from tests.unit.lab.doctor.test_pair_dataset_checks import COUNT, clean_pairs, positives
 from tests.unit.sources.test_pairs_without_labels import as_file

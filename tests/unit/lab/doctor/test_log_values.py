@@ -9,8 +9,8 @@ import pytest
 
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.metric_chance_levels import chance_levels
-from lossprism.explorer.lab.doctor.number_query import LOG_NOISE
 from lossprism.explorer.lab.doctor.number_report import lines
+from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import LOG_NOISE
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain, explain_values
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE
 from lossprism.explorer.locale import say

@@ -11,8 +11,7 @@ from lossprism.explorer.core.loss_lookup import other_names
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
-from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
     minimum_of,
     small_layouts,
@@ -22,6 +21,9 @@ from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     reference_value,
     values_orthogonal_and_alike,
+)
+from lossprism.explorer.lab.doctor.values_of_losses_without_definition import (
+    loss_without_definition,
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES

@@ -13,16 +13,16 @@ import pytest
 import torch
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
-from lossprism.explorer.lab.doctor.number_query import read_value, tolerance_of
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence
+from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import read_value, tolerance_of
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, reference_value
-from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of, family_of
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem

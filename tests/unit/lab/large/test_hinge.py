@@ -10,7 +10,7 @@ from lossprism import losses
 from lossprism.explorer.lab.large import hinge as without_cells
 from lossprism.explorer.lab.large import hinge_term_counts
 from lossprism.explorer.lab.large.batch import LargeBatch, in_order
-from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
+from lossprism.explorer.lab.large.block_summed_matrix_interface import BlockSummedMatrix
 from lossprism.explorer.lab.large.hinge import HingeTerms
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.window_blocks import Window

@@ -10,7 +10,7 @@ from lossprism import losses
 from lossprism.explorer.lab.large import loss_matrix_methods
 from lossprism.explorer.lab.large import ordered_pair_logistic_on_grid as over_nodes
 from lossprism.explorer.lab.large.batch import in_order
-from lossprism.explorer.lab.large.block_summed_matrix import BlockSummedMatrix
+from lossprism.explorer.lab.large.block_summed_matrix_interface import BlockSummedMatrix
 from lossprism.explorer.lab.large.large_batch_session import checked, open_batch
 from lossprism.explorer.lab.large.ordered_pair_logistic_on_grid import LogisticTerms
 from lossprism.explorer.lab.large.scores_replaced_by_grid_nodes import (
@@ -20,7 +20,7 @@ from lossprism.explorer.lab.large.scores_replaced_by_grid_nodes import (
     interpolation,
     of_differences_,
 )
-from lossprism.explorer.lab.large.surveyed_term_matrix import StreamedMatrix
+from lossprism.explorer.lab.large.streamed_term_matrix import StreamedMatrix
 from lossprism.explorer.lab.large.window_blocks import Window
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from lossprism.explorer.runtime.problem import Problem

@@ -20,7 +20,7 @@ from lossprism.explorer.lab.large.loss_matrix_methods import loss_input_of, offe
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.object_size import bytes_of
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.large.requests import read_window
+from lossprism.explorer.web.pages.large.request_handlers import read_window
 
 
 @pytest.fixture(scope="module", autouse=True)

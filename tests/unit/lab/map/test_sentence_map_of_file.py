@@ -16,7 +16,7 @@ from lossprism.explorer.lab.map.sentence_map import map_of_large_batch, map_of_s
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.textbook import load_example
-from lossprism.explorer.web.pages.sentence_map.requests import SERVED
+from lossprism.explorer.web.pages.sentence_map.request_handlers import SERVED
 
 pytestmark = pytest.mark.encoder
 

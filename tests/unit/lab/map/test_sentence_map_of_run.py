@@ -9,7 +9,7 @@ from lossprism.explorer.lab.map.neighbours import neighbours_changed
 from lossprism.explorer.lab.map.projections import NEIGHBOURS, principal_components
 from lossprism.explorer.lab.map.sentence_map import map_of_run
 from lossprism.explorer.lab.training.run_control import Runs
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.pages.finetune.request_plan import read_plan
 from tests.unit.lab.training.conftest import train_here

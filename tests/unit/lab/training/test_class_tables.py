@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import paired
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import read_classes
 from lossprism.explorer.lab.training.pair_sources import columns_read, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData
-from lossprism.explorer.lab.training.terminal_commands import add_to, train
+from lossprism.explorer.lab.training.train_and_compare_commands import add_to, train
 from lossprism.explorer.sources import pairs_from_tables
 
 INTENTS = [(f"say {word} for {name}", name) for name in ("alarm", "music", "rain", "news")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from lossprism.explorer.lab.training import data, model_card, terminal_commands
+from lossprism.explorer.lab.training import data, model_card, train_and_compare_commands
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.held_out_list_metrics import (
     described,
@@ -127,7 +127,7 @@ def test_a_run_says_how_lists_are_ordered(runs, run_of_lists, capsys):
     after = list_figures(folder.read_pairs("held_out.jsonl"), scores, rules)
     assert summary.after.lists == after
     assert after.count + after.alike + after.without == 8
-    terminal_commands._print_figures(folder, status)
+    train_and_compare_commands._print_figures(folder, status)
     printed = capsys.readouterr().out
     before = summary.before.lists
     assert f"NDCG@10 of lists: {before.ndcg_at_10:.3f} → {after.ndcg_at_10:.3f}\n" in printed
@@ -143,11 +143,11 @@ def test_a_run_of_an_earlier_version_still_opens(runs, run_of_lists, capsys):
     summary = folder.read("summary.json")
     del summary["before"]["lists"]  # resumed by this version
     folder.write("summary.json", summary)
-    terminal_commands._print_figures(folder, runs.status(run_of_lists))
+    train_and_compare_commands._print_figures(folder, runs.status(run_of_lists))
     assert "NDCG@10 of lists: — →" in capsys.readouterr().out
     assert "NDCG@10 of lists | — →" in model_card.section(PLAN, folder.summary, [])
     del summary["after"]["lists"]
     folder.write("summary.json", summary)
-    terminal_commands._print_figures(folder, runs.status(run_of_lists))
+    train_and_compare_commands._print_figures(folder, runs.status(run_of_lists))
     assert "lists" not in capsys.readouterr().out
     assert "lists" not in model_card.section(PLAN, folder.summary, [])

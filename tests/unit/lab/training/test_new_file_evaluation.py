@@ -12,7 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.training import new_file_evaluation, run_comparison, terminal_commands
+from lossprism.explorer.lab.training import (
+    new_file_evaluation,
+    run_comparison,
+    train_and_compare_commands,
+)
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, outcome
 from lossprism.explorer.lab.training.new_file_evaluation import Unseen
@@ -254,8 +258,8 @@ def test_a_space_reads_so_many_pairs_for_one_comparison(runs, trained, held_out,
 def commanded(*arguments):
     parser = argparse.ArgumentParser()
     parser.set_defaults(device=None)
-    terminal_commands.add_to(parser.add_subparsers())
-    return terminal_commands.compare(parser.parse_args(["compare", *map(str, arguments)]))
+    train_and_compare_commands.add_to(parser.add_subparsers())
+    return train_and_compare_commands.compare(parser.parse_args(["compare", *map(str, arguments)]))
 
 
 def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, capsys):

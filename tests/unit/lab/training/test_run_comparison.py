@@ -15,7 +15,7 @@ from lossprism.explorer.lab.training import (
     cosent_experiment_plans,
     published_cosent_results,
     run_comparison,
-    terminal_commands,
+    train_and_compare_commands,
 )
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.ended_run_scores import outcome
@@ -217,13 +217,15 @@ def test_models_that_order_all_pairs_alike_have_no_interval(several):
     runs, names = several
     found = run_comparison.table(runs, [names[0], names[3]])
     for one in found.differences:
-        assert "98%: " in terminal_commands._table(dataclasses.replace(found, differences=[one]))
+        assert "98%: " in train_and_compare_commands._table(
+            dataclasses.replace(found, differences=[one])
+        )
     still = {"difference": 0.0, "low": 0.0, "high": 0.0}
     found.differences[:] = [
         dataclasses.replace(one, between=dataclasses.replace(one.between, **still))
         for one in found.differences
     ]
-    table = terminal_commands._table(dataclasses.replace(found, verdict=[]))
+    table = train_and_compare_commands._table(dataclasses.replace(found, verdict=[]))
     assert "cosine_mse − cosent, spearman: 0.000 (1 seed, 24 pairs)" in table
     assert "98%" not in table
 
@@ -239,9 +241,9 @@ def test_repeated_pairs_are_reported_wherever_runs_are_judged(runs, trained, cap
     for some in (names, names[:2]):  # two ways, one way under two seeds
         found = run_comparison.table(runs, some)
         assert [one.key for one in found.verdict][-1] == "run_repeats"
-        assert sentence in terminal_commands._table(found)
+        assert sentence in train_and_compare_commands._table(found)
     assert runs.status(names[0]).summary.repeated == 12
-    terminal_commands._print_figures(runs.folder(names[0]), runs.status(names[0]))
+    train_and_compare_commands._print_figures(runs.folder(names[0]), runs.status(names[0]))
     assert sentence in capsys.readouterr().out
     assert sentence in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
     file = Unseen("mine.tsv", again.held_out, 36)

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training import run_downloads, training_run
 from lossprism.explorer.lab.training.model_card import section
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_remarks import gained
-from lossprism.explorer.lab.training.terminal_commands import _print_figures
+from lossprism.explorer.lab.training.train_and_compare_commands import _print_figures
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.json_encoding import plain
 from tests.plain_numbers import table_of, text_columns

@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 from lossprism.explorer.lab.training import run_downloads
 from lossprism.explorer.lab.training import training_run as sessions
 from lossprism.explorer.lab.training.data import Corpus

@@ -8,20 +8,20 @@ import pytest
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.claim import Sample
+from lossprism.explorer.lab.claims.claim_checks_on_test_batches import verdicts
 from lossprism.explorer.lab.claims.claim_lookup import claims
-from lossprism.explorer.lab.claims.claim_verdicts import verdicts
 from lossprism.explorer.lab.claims.training_claims import SYMBOLS, TRAININGS
 from lossprism.explorer.lab.training.loss_refusal_reasons import checked_corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_control import Runs
 from lossprism.explorer.lab.training.training_run import train
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.pages.claims import requests
+from lossprism.explorer.web.pages.claims import request_handlers
 from lossprism.explorer.web.pages.claims.initial_page_data import page_data
 from tests.tiny import save_bert
 from tests.unit.lab.training.conftest import train_here
 
-ASK = {function.__name__: function for function in requests.SERVED}
+ASK = {function.__name__: function for function in request_handlers.SERVED}
 MINE = Scenario(
     data=Data(
         source="table",
@@ -101,7 +101,7 @@ def test_the_page_knows_every_claim_before_it_asks() -> None:
 def test_runs_are_queued_followed_and_judged(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of an encoder from scratch stands for the embedded one, which takes a minute."""
     made = Runs(tmp_path / "runs", device="cpu")
-    monkeypatch.setattr(requests, "default_runs", lambda: made)
+    monkeypatch.setattr(request_handlers, "default_runs", lambda: made)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(1))
     planned = TRAININGS["S1-33"].plans
 

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.compare.losses_towards_collapse import collapsing
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
-from lossprism.explorer.web.pages.compare.requests import SERVED
+from lossprism.explorer.web.pages.compare.request_handlers import SERVED
 from lossprism.explorer.web.pages.compare.state_entries import compare_table
 from lossprism.losses import LOSSES
 from tests.wire import by_name

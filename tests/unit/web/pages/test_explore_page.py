@@ -15,8 +15,8 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.web.pages.explore import request_scenario, requests
-from lossprism.explorer.web.pages.explore.requests import SERVED
+from lossprism.explorer.web.pages.explore import request_handlers, request_scenario
+from lossprism.explorer.web.pages.explore.request_handlers import SERVED
 from tests.wire import by_name
 
 SERVER = by_name(SERVED)
@@ -62,7 +62,7 @@ def test_the_encoding_of_a_file_is_reported_and_can_be_chosen():
     assert other["encoding"] == "Windows-1251"
     assert other["rows"][0][0].startswith(words["Windows-1251"].partition(".")[0])
     spread = {"scenario": {"data": {"source": "table", "rows": [], "file": "tea.csv"}}, **about}
-    assert requests.whole_file(spread, Data(file="tea.csv")).first[0] == other["rows"][0][0]
+    assert request_handlers.whole_file(spread, Data(file="tea.csv")).first[0] == other["rows"][0][0]
     assert read("tea.csv", RUSSIAN.encode())["encodings"] == []
 
 
@@ -317,7 +317,7 @@ def test_a_guides_vectors_of_a_file_travel_once_with_its_rows():
     assert own["rows"] != first["rows"]
     file = {"file": answer["file"]}
     for kept, held in ((data["guided"][:1], True), ([], False)):
-        pairs = requests.whole_file(file, Data(file="guided.jsonl", guided=tuple(kept)))
+        pairs = request_handlers.whole_file(file, Data(file="guided.jsonl", guided=tuple(kept)))
         assert (pairs.guide is not None) is held
 
 

@@ -23,8 +23,8 @@ from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.practice_sentences import PRACTICE, practice_pairs
 from lossprism.explorer.web.pages.finetune import (
     initial_page_data,
+    request_handlers,
     request_plan,
-    requests,
     state_entries,
     uploaded_file_description,
 )
@@ -108,7 +108,7 @@ def test_no_code_of_a_strangers_is_run():
 
 
 def test_a_loss_of_ones_own_goes_along(tmp_path):
-    from lossprism.explorer.core.own_loss import add_own_loss
+    from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
 
     path = tmp_path / "mine.py"
     path.write_text(
@@ -207,27 +207,27 @@ def test_the_figures_of_the_source_with_their_means():
 
 def test_too_many_runs_at_once_are_refused():
     with pytest.raises(Problem) as raised:
-        requests._start({"plans": [FIRST] * (requests.QUEUED_AT_ONCE + 1)})
+        request_handlers._start({"plans": [FIRST] * (request_handlers.QUEUED_AT_ONCE + 1)})
     assert raised.value.key == "problem.training_many"
 
 
 @pytest.mark.parametrize("what", ["kill", None, "__init__"])
 def test_only_known_words_steer(what):
     with pytest.raises(Problem):
-        requests._steer({"run": "any", "what": what})
+        request_handlers._steer({"run": "any", "what": what})
 
 
 @pytest.mark.parametrize("wrong", [{"palette": "x"}, {"step": "1"}, {"step": True}])
 def test_a_figure_needs_a_valid_request(wrong):
     request = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
     with pytest.raises(Problem, match=next(iter(wrong))):
-        requests._figure(request)
+        request_handlers._figure(request)
 
 
 @pytest.mark.parametrize("deleted", [True, False])
 def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, monkeypatch, deleted):
     runs = Runs(tmp_path)
-    monkeypatch.setattr(requests, "runs", lambda: runs)
+    monkeypatch.setattr(request_handlers, "runs", lambda: runs)
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
     run = runs.prepare(request_plan.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
     run.take_ticket(os.getpid())
@@ -237,22 +237,22 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
             shutil.rmtree(run.path)
         return (run.path / "after.npz").read_bytes()
 
-    monkeypatch.setattr(requests.run_remarks, "remarks", read)
-    remark = by_name(requests.SERVED)["remark"]
+    monkeypatch.setattr(request_handlers.run_remarks, "remarks", read)
+    remark = by_name(request_handlers.SERVED)["remark"]
     expected = "problem.training_no_run" if deleted else "problem.internal"
     assert remark({"run": run.name})["error"]["key"] == expected
 
 
 def test_downloads_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     runs = Runs(tmp_path / "runs")
-    monkeypatch.setattr(requests, "runs", lambda: runs)
+    monkeypatch.setattr(request_handlers, "runs", lambda: runs)
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
     run = runs.prepare(request_plan.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
     run.take_ticket(os.getpid())
     run.model.mkdir()
     (run.model / "modules.json").write_text("[]")
-    take = by_name(requests.SERVED)["take"]
+    take = by_name(request_handlers.SERVED)["take"]
     with ThreadPoolExecutor(8) as pool:
         requested = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
         answers = list(pool.map(take, requested))
@@ -274,10 +274,10 @@ def test_downloads_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     ],
 )
 def test_one_request_names_so_many_runs(tmp_path, monkeypatch, name, requested):
-    monkeypatch.setattr(requests, "runs", lambda: Runs(tmp_path, device="cpu"))
-    function = getattr(requests, f"_{name}")
-    names = [str(number) for number in range(requests.NAMED_RUNS + 1)]
-    with pytest.raises(Problem, match=f"most {requests.NAMED_RUNS} runs"):
+    monkeypatch.setattr(request_handlers, "runs", lambda: Runs(tmp_path, device="cpu"))
+    function = getattr(request_handlers, f"_{name}")
+    names = [str(number) for number in range(request_handlers.NAMED_RUNS + 1)]
+    with pytest.raises(Problem, match=f"most {request_handlers.NAMED_RUNS} runs"):
         function(requested(names))
     if name == "watch":
-        assert len(plain(function(requested(names[1:])))["runs"]) == requests.NAMED_RUNS
+        assert len(plain(function(requested(names[1:])))["runs"]) == request_handlers.NAMED_RUNS

@@ -12,7 +12,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.large.loss_matrix_methods import offered
 from lossprism.explorer.runtime.jobs import Jobs
 from lossprism.explorer.web import page_requests
-from lossprism.explorer.web.pages.large import requests as large
+from lossprism.explorer.web.pages.large import request_handlers as large
 from lossprism.explorer.web.pages.large import uploaded_file_description
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of

@@ -10,10 +10,10 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.learn.lesson_types import with_parameters
 from lossprism.explorer.lab.learn.lessons import LESSONS, moments
 from lossprism.explorer.runtime.number_format import json_number
-from lossprism.explorer.web.pages.learn import requests
+from lossprism.explorer.web.pages.learn import request_handlers
 from lossprism.explorer.web.pages.learn.initial_page_data import page_data
 
-ASK = {function.__name__: function for function in requests.SERVED}
+ASK = {function.__name__: function for function in request_handlers.SERVED}
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)

@@ -10,7 +10,7 @@ import pytest
 from lossprism.explorer.core.parameter_values import as_typed
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
-from lossprism.explorer.web.pages.explore.requests import SERVED
+from lossprism.explorer.web.pages.explore.request_handlers import SERVED
 from lossprism.losses import LOSSES
 from tests.wire import by_name
 

@@ -12,12 +12,12 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS
 from lossprism.explorer.runtime.json_encoding import plain
-from lossprism.explorer.web.pages.sphere import requests
+from lossprism.explorer.web.pages.sphere import request_handlers
 from lossprism.explorer.web.pages.sphere.initial_page_data import page_data
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
 from tests.unit.lab.sphere.films import films_of
 
-ASK = {function.__name__: function for function in requests.SERVED}
+ASK = {function.__name__: function for function in request_handlers.SERVED}
 SMALL = {"points": 8, "classes": 2}
 
 

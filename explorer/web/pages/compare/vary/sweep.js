@@ -1,10 +1,10 @@
 // Several losses along one parameter: all values come in one answer, and are read without the server.
 import { finiteRange, nearest } from "../../../kit/axis_range.js";
 import { floats } from "../../../kit/base64_arrays.js";
-import { parameterValue } from "../../../kit/chosen_parameters.js";
 import { labelOf, letterOf } from "../../../kit/compared_loss_labels.js";
 import { Checkbox, Select } from "../../../kit/components.js";
 import { percent, read, show } from "../../../kit/number_format.js";
+import { parameterValue } from "../../../kit/parameter_value_or_default.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { parameterName, say } from "../../../kit/translated_sentences.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";

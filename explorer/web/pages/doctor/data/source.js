@@ -10,8 +10,8 @@ import { group, h } from "../../../kit/preact_view.js";
 import { agreeToSet } from "../../../kit/reader_consent.js";
 import { Slider } from "../../../kit/slider.js";
 import { say, sentences } from "../../../kit/translated_sentences.js";
+import { SourceSelect } from "../example_or_own_data_select.js";
 import { PastedRows } from "../pasted_rows_box.js";
-import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 

@@ -6,8 +6,8 @@ import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";
 import { say } from "../../../kit/translated_sentences.js";
+import { SourceSelect } from "../example_or_own_data_select.js";
 import { PastedRows } from "../pasted_rows_box.js";
-import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 

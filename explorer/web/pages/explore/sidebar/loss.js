@@ -1,6 +1,6 @@
 // The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
 
-import { isChosen, parameterValue } from "../../../kit/chosen_parameters.js";
+import { carriedOver } from "../../../kit/combined_loss_names_and_parts.js";
 import { addressFor } from "../../../kit/compare_link.js";
 import { Fold, Section } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
@@ -8,10 +8,10 @@ import { guideWords, teacherWords } from "../../../kit/guide_and_teacher_names.j
 import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
 import { LossFinder } from "../../../kit/loss_name_search.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
-import { carriedOver } from "../../../kit/loss_sums.js";
 import { leverOf } from "../../../kit/main_parameter.js";
 import { pageData } from "../../../kit/page_data.js";
 import { Parameters } from "../../../kit/parameter_fields.js";
+import { isChosen, parameterValue } from "../../../kit/parameter_value_or_default.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/secret_redaction.js";
 import { say, titleOf } from "../../../kit/translated_sentences.js";

@@ -1,6 +1,7 @@
 // How labels and texts of the batch are read: what is a positive, which candidates count, what stands in twice.
-import { LabelRules, SameTexts, targetsOf } from "../../../kit/batch_rule_fields.js";
+
 import { Checkbox, Field, Fold } from "../../../kit/components.js";
+import { LabelRules, SameTexts, targetsOf } from "../../../kit/label_scale_and_duplicate_text_fields.js";
 import { show } from "../../../kit/number_format.js";
 import { h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/translated_sentences.js";

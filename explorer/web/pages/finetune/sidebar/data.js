@@ -14,7 +14,7 @@ import { Button, Note, ProblemLine, TextBox } from "../form_components.js";
 import { lossOf, readyMade, wholeLossOf } from "../plan_names.js";
 
 /** @typedef {{ page: import("../state.js").FinetunePage }} Page */
-/** @typedef {import("../plan_data_files.js").Entry} Entry */
+/** @typedef {import("../plan_data_files_state.js").Entry} Entry */
 
 const SMALL_HELD_OUT = 30; // pairs: below this the page says what they cannot show
 const TABS = /** @type {const} */ (["example", "file", "link", "hub"]);

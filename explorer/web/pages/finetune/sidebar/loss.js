@@ -1,10 +1,11 @@
 // The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
 // the encoder, and the other losses to train.
+
+import { aboutOf } from "../../../kit/combined_loss_names_and_parts.js";
 import { Fold } from "../../../kit/components.js";
 import { ConventionSelect, groupsOf, LossSelect } from "../../../kit/loss_choice.js";
 import { LossFinder } from "../../../kit/loss_name_search.js";
 import { LossCombination } from "../../../kit/loss_sum_fields.js";
-import { aboutOf } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
 import { Parameters } from "../../../kit/parameter_fields.js";
 import { group, h } from "../../../kit/preact_view.js";

@@ -1,6 +1,7 @@
 // How the training goes: its length, rate, batches and labels.
-import { LabelRules, SameTexts, targetsOf } from "../../../kit/batch_rule_fields.js";
+
 import { Checkbox, Select } from "../../../kit/components.js";
+import { LabelRules, SameTexts, targetsOf } from "../../../kit/label_scale_and_duplicate_text_fields.js";
 import { show } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.doctor.logs.findings import examine_run, too_short_f
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_report import lines, link_of
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import pattern_of

@@ -2,7 +2,7 @@
 
 A part has some of the pairs, or of the queries with their own keys and its share of the further
 negatives, or the sentences of its pairs. Prototypes are the same for all. The axes are those of
-`losses.loss_input_table.READABLE`.
+`losses.inputs_that_losses_may_read.READABLE`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
-from lossprism.losses.loss_input_table import READABLE
+from lossprism.losses.inputs_that_losses_may_read import READABLE
 
 KNOWN_AXES = {
     "pair", "query", "key", "view", "sentence", "class",

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import Axis
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.unknown_count_axes import Axis
 from lossprism.explorer.runtime.problem import Problem
 
 MAX_MAGNITUDE = 1e12

@@ -14,7 +14,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import of_type, within
 from lossprism.explorer.web.page_requests import served
-from lossprism.explorer.web.pages.compare.requests import sides_in
+from lossprism.explorer.web.pages.compare.request_handlers import sides_in
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
 
 

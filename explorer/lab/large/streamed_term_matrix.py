@@ -11,7 +11,7 @@ from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.lab.large.duplicate_negatives import DuplicateSearch, same_text_of
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.sums_over_tile_strips import Tiles
-from lossprism.explorer.lab.large.term_matrix import TermMatrix
+from lossprism.explorer.lab.large.term_matrix_interface import TermMatrix
 from lossprism.explorer.lab.large.tile_survey import Progress, Survey, survey, tile_blocks
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 

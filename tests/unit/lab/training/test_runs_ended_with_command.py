@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from lossprism.explorer.lab.training.command_termination import (
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_comparison import start_all
+from lossprism.explorer.lab.training.runs_ended_with_command import (
     TERMINATING_SIGNALS,
     runs_ended_with_command,
 )
-from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
-from lossprism.explorer.lab.training.run_comparison import start_all
 
 
 class Started:

@@ -25,7 +25,7 @@ from lossprism.explorer.lab.training.run_json_types import (
     RecordedPlan,
     StepRecord,
 )
-from lossprism.explorer.lab.training.terminal_commands import (
+from lossprism.explorer.lab.training.train_and_compare_commands import (
     _DATA_OPTIONS,
     _PLAN_OPTIONS,
     _pairs,

@@ -2,7 +2,8 @@
 the same values there. `number_matching` searches them for a number.
 
 Values of the losses that ship, along the axes of an unknown batch, take a second to compute and
-stand in `reference_curves.json`; `python -m scripts.reference_value_curves` writes it.
+stand in `reference_values_by_unknown_count.json`; `python -m scripts.reference_value_curves` writes
+it.
 """
 
 import functools
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import Axis, axes_of
 from lossprism.explorer.lab.doctor.count_from_value import Points, constant, points
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import small_layouts
@@ -24,7 +25,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     configured_losses,
     reference_value,
 )
-from lossprism.explorer.lab.doctor.unknown_count_axes import Axis, axes_of
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.losses import SHIPPED

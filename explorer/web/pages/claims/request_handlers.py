@@ -8,8 +8,8 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.figure_files import chart_text
 from lossprism.explorer.lab.claims.batches import claim_batch
 from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Sample, Side
+from lossprism.explorer.lab.claims.claim_checks_on_test_batches import checks_of, verdicts
 from lossprism.explorer.lab.claims.claim_lookup import claims
-from lossprism.explorer.lab.claims.claim_verdicts import checks_of, verdicts
 from lossprism.explorer.lab.claims.training_claims import TRAININGS, ended, judged
 from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
 from lossprism.explorer.lab.training.run_comparison import Started, start_all

@@ -17,8 +17,8 @@ from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitor_key_signing import new_key
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
-from lossprism.explorer.web.pages.compare import experiment_requests
-from lossprism.explorer.web.pages.compare.experiment_requests import EXPERIMENTS, MAX_CELLS
+from lossprism.explorer.web.pages.compare import experiment_request_handlers
+from lossprism.explorer.web.pages.compare.experiment_request_handlers import EXPERIMENTS, MAX_CELLS
 from tests.wire import by_name
 
 FUNCTIONS = by_name(EXPERIMENTS)
@@ -90,9 +90,9 @@ def test_the_present_value_is_among_those_of_a_sweep():
 
 def test_sides_that_differ_in_the_parameter_alone_are_swept_once(monkeypatch):
     runs = []
-    once = experiment_requests.sweeps.curves
+    once = experiment_request_handlers.sweeps.curves
     monkeypatch.setattr(
-        experiment_requests.sweeps,
+        experiment_request_handlers.sweeps,
         "curves",
         lambda *given, **how: runs.append(1) or once(*given, **how),
     )
@@ -295,7 +295,9 @@ def test_given_scores_are_not_what_collapses(monkeypatch):
     assert not ask()["by_cosines"]  # its vectors have just these cosines
     for other in ({"given": batch.given + 1}, {"vectors": None}):
         changed = dataclasses.replace(batch, **other)
-        monkeypatch.setattr(experiment_requests, "make_batch", lambda *_, made=changed: made)
+        monkeypatch.setattr(
+            experiment_request_handlers, "make_batch", lambda *_, made=changed: made
+        )
         answer = ask()
         if "given" in other:
             assert answer["by_cosines"]

@@ -7,16 +7,22 @@ import os
 
 import pytest
 
-from lossprism.explorer.core import own_loss
+from lossprism.explorer.core import own_loss_from_python_file
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.own_loss import add_own_loss, may_edit, read_text, set_page_host, write
+from lossprism.explorer.core.own_loss_from_python_file import (
+    add_own_loss,
+    may_edit,
+    read_text,
+    set_page_host,
+    write,
+)
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.runtime.json_encoding import plain as as_sent
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web.api.endpoints import list_losses
+from lossprism.explorer.web.api.endpoint_functions import list_losses
 from lossprism.losses import LOSSES
 from tests.sentences import raises_problem
 
@@ -33,7 +39,7 @@ def soft_order(scores, labels, *, slope=5.0, twice=False):
 
 @pytest.fixture
 def own(tmp_path):
-    before, files = dict(LOSSES), dict(own_loss._OWN_LOSSES)
+    before, files = dict(LOSSES), dict(own_loss_from_python_file._OWN_LOSSES)
 
     def write(text, name):
         path = tmp_path / "mine.py"
@@ -41,7 +47,7 @@ def own(tmp_path):
         return add_own_loss(f"{path}:{name}")
 
     yield write
-    for kept, held in ((LOSSES, before), (own_loss._OWN_LOSSES, files)):
+    for kept, held in ((LOSSES, before), (own_loss_from_python_file._OWN_LOSSES, files)):
         kept.clear()
         kept.update(held)
 
@@ -209,7 +215,7 @@ SCENE = Scenario(loss="rank")
 
 def changed(own, text):
     """The file with another text, and nothing else about it that would tell."""
-    path = own_loss.own_loss("rank").path
+    path = own_loss_from_python_file.own_loss("rank").path
     before = path.stat()
     path.write_text(text, encoding="utf-8")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
@@ -218,12 +224,12 @@ def changed(own, text):
 def test_a_changed_file_is_read_again(own):
     own(FIRST, "rank")
     once = explore(SCENE).loss
-    first = own_loss.own_loss("rank").digest
+    first = own_loss_from_python_file.own_loss("rank").digest
     changed(own, FIRST.replace("slope * scores", "scores * 3.00"))
     found = explore(SCENE)
     assert found.loss == pytest.approx(1.5 * once)
     assert "scores * 3.00" in found.trace.listing
-    assert own_loss.own_loss("rank").digest != first
+    assert own_loss_from_python_file.own_loss("rank").digest != first
     changed(own, FIRST.replace("slope * scores", "scores * 4.00"))  # of the same length
     assert explore(SCENE).loss == pytest.approx(2 * once)
     assert "scores * 4.00" in explore(SCENE).trace.listing
@@ -261,14 +267,14 @@ def test_a_file_that_no_longer_runs_is_reported_until_it_does(own, text, kind, l
 
 def test_a_file_that_is_only_touched_is_not_run_again(own, monkeypatch):
     own(FIRST, "rank")
-    monkeypatch.setattr(own_loss, "_read", lambda _: pytest.fail("it was run"))
+    monkeypatch.setattr(own_loss_from_python_file, "_read", lambda _: pytest.fail("it was run"))
     changed(own, FIRST)
     explore(SCENE)
 
 
 def test_a_missing_file_is_reported(own):
     own(FIRST, "rank")
-    own_loss.own_loss("rank").path.unlink()
+    own_loss_from_python_file.own_loss("rank").path.unlink()
     with raises_problem("own_loss_no_file"):
         explore(SCENE)
 
@@ -306,7 +312,9 @@ def test_what_changed_on_disk_meanwhile_is_not_overwritten(own, local):
 
 def test_the_ends_of_lines_stay_as_they_are(own, local):
     own(FIRST, "rank")
-    own_loss.own_loss("rank").path.write_bytes(FIRST.replace("\n", "\r\n").encode())
+    own_loss_from_python_file.own_loss("rank").path.write_bytes(
+        FIRST.replace("\n", "\r\n").encode()
+    )
     found, text, digest = read_text("rank")
     assert "\r" not in text
     write("rank", text + "# more\n", digest)
@@ -317,12 +325,12 @@ def test_what_cannot_be_edited_or_written_is_reported(own, local, monkeypatch):
     own(FIRST, "rank")
     found, _, digest = read_text("rank")
     with raises_problem("file_too_large", name="mine.py", most=1):
-        write("rank", "#" * (own_loss.MAX_FILE_BYTES + 1), digest)
+        write("rank", "#" * (own_loss_from_python_file.MAX_FILE_BYTES + 1), digest)
 
     def full(*_):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(own_loss.shutil, "copymode", full)
+    monkeypatch.setattr(own_loss_from_python_file.shutil, "copymode", full)
     with raises_problem("own_loss_not_written", name="mine.py"):
         write("rank", "# gone\n", digest)
     assert found.path.read_text() == FIRST
@@ -359,7 +367,7 @@ def test_a_file_is_edited_only_where_no_other_computer_reaches_it(
         read_text("rank")
     with raises_problem("own_loss_not_here"):
         write("rank", "", digest)
-    assert own_loss.own_loss("rank").path.read_text() == FIRST
+    assert own_loss_from_python_file.own_loss("rank").path.read_text() == FIRST
 
 
 def test_a_loss_that_ships_has_no_file_to_edit(local):

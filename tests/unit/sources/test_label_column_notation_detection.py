@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.label_words import TWO_WAY_INFERENCE, YES_NO
+from lossprism.explorer.sources.label_words_to_scores import TWO_WAY_INFERENCE, YES_NO
 from lossprism.explorer.sources.pairs_from_tables import Table, from_rows, read_table
 from tests.unit.sources.test_pairs_without_labels import as_file
 

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from lossprism.explorer.lab.doctor.batches_from_counts import Layout
 from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.reference_values import (
     MAX_MATRIX_PAIRS,
@@ -15,6 +14,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     is_matrix,
 )
+from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 
 Counts = tuple[tuple[str, int], ...]
 # Largest counts that are searched for a value.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lossprism.explorer.lab.doctor import reference_curves
+from lossprism.explorer.lab.doctor import reference_values_by_unknown_count
+from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_matching_known_values import possible_losses
+from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
-from lossprism.explorer.lab.doctor.reference_curves import curves_of, values_along
-from lossprism.explorer.lab.doctor.unknown_count_axes import axes_of
+from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import curves_of, values_along
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def computed(monkeypatch):
         found.append((loss, axis.counted))
         return values_along(loss, kind, axis, known)
 
-    monkeypatch.setattr(reference_curves, "values_along", noted)
-    for cached in (curves_of, reference_curves.constant_value):
+    monkeypatch.setattr(reference_values_by_unknown_count, "values_along", noted)
+    for cached in (curves_of, reference_values_by_unknown_count.constant_value):
         cached.cache_clear()
     return found
 
@@ -60,9 +60,9 @@ def test_what_ships_is_what_would_be_computed(known, monkeypatch):
     losses = tuple(possible_losses(known))
     curves_of.cache_clear()
     shipped = curves_of(losses, known)
-    monkeypatch.setattr(reference_curves, "_in_file", dict)
+    monkeypatch.setattr(reference_values_by_unknown_count, "_in_file", dict)
     curves_of.cache_clear()
-    reference_curves.constant_value.cache_clear()
+    reference_values_by_unknown_count.constant_value.cache_clear()
     for one, then in zip(curves_of(losses, known), shipped, strict=True):
         assert (one.kind, one.constant is None) == (then.kind, then.constant is None)
         assert [loss for loss, _ in one.members] == [loss for loss, _ in then.members]

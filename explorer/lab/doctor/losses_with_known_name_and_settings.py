@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from lossprism.explorer.core.library_classes_without_loss import class_of_trainer
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
 from lossprism.explorer.lab.doctor.known_values_record import Known
-from lossprism.explorer.lab.doctor.losses_without_definition import loss_without_definition
 from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     configured_losses,
     sharpening,
+)
+from lossprism.explorer.lab.doctor.values_of_losses_without_definition import (
+    loss_without_definition,
 )
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem

@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.response_field_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
-from lossprism.explorer.web.pages.large.requests import read_query, start_opening
+from lossprism.explorer.web.pages.large.request_handlers import read_query, start_opening
 from lossprism.explorer.web.pages.sentence_map.state_entries import SEEDS
 
 MAX_LISTED_RUNS = 50

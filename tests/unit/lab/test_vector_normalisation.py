@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lossprism.explorer.lab.large.batch import cosines
-from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.lab.vector_normalisation import directions
 from lossprism.losses.geometry import unit
 
 

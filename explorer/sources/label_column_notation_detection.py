@@ -20,7 +20,7 @@ from lossprism.explorer.sources.cells import (
     shortened,
 )
 from lossprism.explorer.sources.column_roles import NO_SCORE
-from lossprism.explorer.sources.label_words import (
+from lossprism.explorer.sources.label_words_to_scores import (
     INFERENCE,
     INFERENCE_LETTERS,
     INFERENCE_SCORES,

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
-from lossprism.explorer.lab.large.term_matrix import TermMatrix
+from lossprism.explorer.lab.large.term_matrix_interface import TermMatrix
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 

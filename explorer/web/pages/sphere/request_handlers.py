@@ -27,7 +27,7 @@ from lossprism.explorer.runtime.response_field_types import Floats, Json
 from lossprism.explorer.runtime.validation import invalid_value, within
 from lossprism.explorer.sources.random_batch import LABELS
 from lossprism.explorer.web.page_requests import served
-from lossprism.explorer.web.pages.compare.requests import side_in
+from lossprism.explorer.web.pages.compare.request_handlers import side_in
 from lossprism.explorer.web.pages.sphere.state_entries import MOST_SIDES, RATE, STEPS
 
 

@@ -155,7 +155,7 @@ def _add_options(group: argparse._ArgumentGroup, options: dict[str, tuple[object
 
 def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
     from lossprism.explorer.core.loss_lookup import as_registered, registered_loss
-    from lossprism.explorer.core.own_loss import add_own_loss
+    from lossprism.explorer.core.own_loss_from_python_file import add_own_loss
     from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
     from lossprism.losses.loss_name_matching import LIBRARY
 
@@ -200,9 +200,9 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
     from lossprism.explorer.lab.training import run_downloads
-    from lossprism.explorer.lab.training.command_termination import runs_ended_with_command
     from lossprism.explorer.lab.training.pair_sources import columns_read
     from lossprism.explorer.lab.training.run_control import Runs
+    from lossprism.explorer.lab.training.runs_ended_with_command import runs_ended_with_command
 
     try:
         if chosen.out and Path(chosen.out).exists():
@@ -278,8 +278,8 @@ def _ended_runs(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 def _train_all(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from lossprism.explorer.lab.training import run_comparison as comparing
-    from lossprism.explorer.lab.training.command_termination import runs_ended_with_command
     from lossprism.explorer.lab.training.pair_sources import columns_read
+    from lossprism.explorer.lab.training.runs_ended_with_command import runs_ended_with_command
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
         raise ValueError(

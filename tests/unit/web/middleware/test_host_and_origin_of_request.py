@@ -7,7 +7,10 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from lossprism.explorer.web.middleware.host_and_origin import HostMiddleware, host_is_this_computer
+from lossprism.explorer.web.middleware.host_and_origin_of_request import (
+    HostMiddleware,
+    host_is_this_computer,
+)
 
 APPLICATION = FastAPI(middleware=[Middleware(HostMiddleware)])
 

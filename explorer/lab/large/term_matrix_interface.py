@@ -1,16 +1,11 @@
 """The matrix of a loss's terms as the page asks of it, however it is gone through."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
 from lossprism.explorer.core.duplicate_negatives import SameText
-from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
-from lossprism.explorer.lab.large.pair_order_terms_by_row_and_column import (
-    SeparableTerms,
-    split_blocks,
-)
+from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.window_blocks import Blocks, Window
 
 
@@ -75,37 +70,3 @@ class TermMatrix(ABC):
         """Number of rows nearer to their own column than to any other, or None if the loss has no
         such column."""
         return None
-
-
-@dataclass(frozen=True, eq=False)
-class SeparableMatrix(TermMatrix):
-    """Terms that split into a part of the row and a part of the column."""
-
-    split: SeparableTerms
-
-    @property
-    def row_pairs(self) -> range:
-        return range(len(self.split))
-
-    @property
-    def of_weights(self) -> bool:
-        return False
-
-    @property
-    def loss(self) -> float:
-        return self.split.loss
-
-    def present(self) -> int:
-        return self.split.present()
-
-    def effective(self) -> float:
-        return self.split.effective()
-
-    def gradient(self) -> np.ndarray:
-        return self.split.gradient()
-
-    def heaviest(self) -> Heaviest:
-        return heaviest_terms(self.split)
-
-    def blocks(self, window: Window) -> Blocks:
-        return split_blocks(self.split, window)

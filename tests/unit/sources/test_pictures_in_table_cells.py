@@ -22,11 +22,11 @@ from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.runtime import owner_consent, uploads
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.owner_consent import allow_pictures
-from lossprism.explorer.sources import pictures
+from lossprism.explorer.sources import pictures_in_table_cells
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.uploaded_vectors import store
 from lossprism.explorer.sources.pairs_from_tables import read_table, with_stored_vectors
-from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, SIDE
+from lossprism.explorer.sources.pictures_in_table_cells import PICTURE_BYTES, PICTURE_PIXELS, SIDE
 from lossprism.explorer.sources.reading_notes import reading_notes
 from tests.sentences import raises_problem
 
@@ -134,7 +134,10 @@ def test_each_accepted_kind_is_decoded(kind):
 def test_each_kind_of_pixels_is_decoded(mode):
     kind = "JPEG" if mode == "CMYK" else "PNG"
     image = Image.new(mode, (32, 16))
-    assert decoded(pictures.thumbnails([("", encoded(image, kind))])[""]).size == (32, 16)
+    assert decoded(pictures_in_table_cells.thumbnails([("", encoded(image, kind))])[""]).size == (
+        32,
+        16,
+    )
 
 
 def test_a_picture_keeps_its_camera_and_leaves_its_data():
@@ -142,7 +145,7 @@ def test_a_picture_keeps_its_camera_and_leaves_its_data():
     about[0x0112] = 6  # turned by a quarter
     about[0x010E] = "where I live"
     content = encoded(square("red"), "JPEG", exif=about)
-    small = pictures.thumbnails([("", content)])[""]
+    small = pictures_in_table_cells.thumbnails([("", content)])[""]
     assert decoded(small).size == (72, 96)
     assert b"where I live" in content
     assert b"where I live" not in base64.b64decode(small.partition(",")[2])
@@ -295,7 +298,7 @@ def test_a_data_url_that_is_no_base64_is_a_text():
 
 def test_what_is_damaged_further_in_is_not_shown():
     content = encoded(square("red"), "PNG", compress_level=0)
-    assert pictures.thumbnails([("half", content[: len(content) // 2])]) == {}
+    assert pictures_in_table_cells.thumbnails([("half", content[: len(content) // 2])]) == {}
 
 
 def test_of_a_file_that_is_two_things_the_picture_is_left():
@@ -306,7 +309,7 @@ def test_of_a_file_that_is_two_things_the_picture_is_left():
         encoded(square("red"), "JPEG", comment=script),
     ):
         assert script in content
-        small = pictures.thumbnails([("", content)])[""]
+        small = pictures_in_table_cells.thumbnails([("", content)])[""]
         assert script not in base64.b64decode(small.partition(",")[2])
 
 
@@ -320,11 +323,13 @@ def test_names_in_data_urls_are_texts_alone():
 
 
 def test_a_batch_decodes_no_more_than_a_few_seconds_take(monkeypatch):
-    monkeypatch.setattr(pictures, "DECODED_PIXELS", 2 * 160 * 120)
+    monkeypatch.setattr(pictures_in_table_cells, "DECODED_PIXELS", 2 * 160 * 120)
     photographs = [(str(row), encoded(Image.new("RGB", (1280, 960)), "JPEG")) for row in range(9)]
-    assert len(pictures.thumbnails(photographs)) == 0  # their share of 1280 × 960 / 8 is more
+    assert (
+        len(pictures_in_table_cells.thumbnails(photographs)) == 0
+    )  # their share of 1280 × 960 / 8 is more
     contents = [(str(row), encoded(square(one))) for row, one in enumerate(COLOURS)]
-    assert [*pictures.thumbnails(contents)] == ["0", "1"]
+    assert [*pictures_in_table_cells.thumbnails(contents)] == ["0", "1"]
 
 
 def test_a_folder_of_pictures_has_to_be_one(tmp_path):

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lossprism.explorer.core import own_loss
+from lossprism.explorer.core import own_loss_from_python_file
 from lossprism.explorer.core.batch import load_table, make_batch, source_pairs
 from lossprism.explorer.core.explore import Exploration, explore, seconds_for
 from lossprism.explorer.core.label_disagreement import contradictions
@@ -57,7 +57,7 @@ from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.runtime.validation import invalid_value, of_type, one_of
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.web.middleware.host_and_origin import host_is_this_computer
+from lossprism.explorer.web.middleware.host_and_origin_of_request import host_is_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
@@ -169,11 +169,11 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
 def _own(name: str) -> OwnLossFile:
     """The name of a loss of one's own → what its file holds now, read again if it changed, and why
     it cannot be used."""
-    own = own_loss.own_loss(name)
+    own = own_loss_from_python_file.own_loss(name)
     if own is None:
         raise invalid_value("name", name)
     with contextlib.suppress(Problem):  # reported below
-        own_loss.reload_if_changed(name)
+        own_loss_from_python_file.reload_if_changed(name)
     file = LoadedOwnFile(own.path.name, own.digest, own.read_at, describe_loss(LOSSES[name]))
     return OwnLossFile(file, own.problem)
 
@@ -187,7 +187,7 @@ def _check_host() -> None:
 def _own_text(name: str) -> OwnFileText:
     """The name of a loss of one's own → its file as it stands."""
     _check_host()
-    _, text, digest = own_loss.read_text(name)
+    _, text, digest = own_loss_from_python_file.read_text(name)
     return OwnFileText(text, digest)
 
 
@@ -197,8 +197,8 @@ def _own_write(request: Json) -> OwnFileWritten:
         raise invalid_value("text", request.get("text"))
     _check_host()
     name = str(request.get("name"))
-    own_loss.write(name, request["text"], str(request.get("digest")))
-    return OwnFileWritten(own_loss.read_text(name)[2])
+    own_loss_from_python_file.write(name, request["text"], str(request.get("digest")))
+    return OwnFileWritten(own_loss_from_python_file.read_text(name)[2])
 
 
 def _newer_batch(request: Json) -> NewerBatch | None:

@@ -43,7 +43,7 @@ from lossprism.explorer.web.pages.compare.experiment_response_types import (
     SplitBatch,
     SweptCurves,
 )
-from lossprism.explorer.web.pages.compare.requests import scenarios_in
+from lossprism.explorer.web.pages.compare.request_handlers import scenarios_in
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows
 from lossprism.losses import LOSSES
 
