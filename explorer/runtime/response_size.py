@@ -1,4 +1,8 @@
-"""The size of an answer as JSON, and its limit."""
+"""The size of an answer as JSON, and its limit.
+
+A few references to one long text are small in memory and large in JSON, so an answer is measured
+before it is serialised.
+"""
 
 import dataclasses
 from typing import Any
@@ -9,8 +13,6 @@ from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem, logged
 
 NUMBER_BYTES = 8  # of a number, null or truth value in JSON, about
-
-
 WIDE_LETTER_BYTES = 3  # of a letter beyond ASCII in UTF-8, about
 
 

@@ -1,8 +1,4 @@
-"""Memory of answers on a hosted page: the size of one, and the total waiting to be sent.
-
-A few references to one long text are small in memory and large in JSON, so an answer is measured
-before it is serialised.
-"""
+"""The bytes of all answers of a hosted page that wait to be sent, and their limit."""
 
 import threading
 import weakref
