@@ -19,6 +19,7 @@ from lossprism.explorer.web.middleware.accepted_compression import is_compressed
 from lossprism.explorer.web.pages.link_previews import language_in, tags
 from lossprism.explorer.web.static_files import BASE, FAST_QUALITY, FILES, HERE, LATER_TOPICS
 
+# In the order in which a later one may overrule an earlier.
 _KIT_STYLES = (
     "palette",
     "fonts_and_reset",

@@ -27,32 +27,21 @@ from lossprism.explorer.web.middleware.accepted_compression import is_compressed
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
-
-
 # The same drawing, for a system that takes no SVG as the icon of an app.
 PNG_ICONS = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
 SHORTCUTS = ("compare", "doctor", "learn")  # pages in the menu of the installed app's icon
-
-
-# In the order in which a later one may overrule an earlier.
 PALETTE = "kit/styles/palette.css"  # written from the one palette
 CACHED_FOR_GOOD = "public, max-age=31536000, immutable"
 CHECKED_EACH_TIME = "no-cache"
 COMPRESSIBLE = (".js", ".css", ".json", ".svg")  # the other kinds are compressed as they are
 FAST_QUALITY = 5  # of the compression of what is made for a request
 BEST_QUALITY, BEST_BYTES = 11, 2**20  # of files up to this size, once
-
-
 _KINDS = {
     **{".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"},
     **{".svg": "image/svg+xml", ".png": "image/png"},
 }
-
-
 # Comments that fill lines of a script or a style sheet of ours.
 _COMMENT = re.compile(rb"^[ \t]*(?://.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", re.MULTILINE)
-
-
 # Topics of sentences that a page does not wait for: those of some other page, of problems and of
 # libraries beside ours. They come with the first sentence of them.
 LATER_TOPICS = sorted(
