@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, configured_losses
 from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import (
     FILE,

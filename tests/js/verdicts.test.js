@@ -3,7 +3,7 @@ import { test } from "node:test";
 import "./page.js";
 import { use } from "../../explorer/web/kit/translated_sentences.js";
 import { fallingWords, noticedWords } from "../../explorer/web/pages/compare/vary/experiment_sentences.js";
-import { agreementWords, opposedWords } from "../../explorer/web/pages/explore/combined_loss_parts.js";
+import { agreementWords, opposedWords } from "../../explorer/web/pages/explore/analysis_of_combined_loss_parts.js";
 import { verdictOf } from "../../explorer/web/pages/explore/sweep_verdict.js";
 import { concentration } from "../../explorer/web/pages/large/block_map_captions.js";
 

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.signal import lfilter
 
 from lossprism.explorer.core.rank_correlation import spearman
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     on_digits,
     on_flat,
@@ -26,6 +25,7 @@ from lossprism.explorer.lab.doctor.logs.held_out_findings import (
 )
 from lossprism.explorer.lab.doctor.logs.log import Curve, curves_of
 from lossprism.explorer.lab.doctor.logs.run_reference_values import RunReferenceValues
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import Minimum
 from tests.judgements import Among, SentencesOf, Source, simulated
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 
 DRAWS = 40
 Draw = np.random.Generator

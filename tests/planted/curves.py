@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lossprism.explorer.lab.doctor.finding import Fault
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 
 DRAWS = 40
 COLLAPSE, FLOOR, NOISE = 4.0, 0.5, 0.06

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import Fault
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled

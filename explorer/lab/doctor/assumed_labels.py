@@ -7,7 +7,7 @@ from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import (
     Counts,
     family_of,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import is_of_library
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, reference_value
 from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout

@@ -6,7 +6,7 @@ from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import (
     ENUMERATED_PAIRS,
     axes_of,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, ConfiguredLoss, reference_value
 from lossprism.explorer.lab.doctor.synthetic_batches_from_counts import Layout
 

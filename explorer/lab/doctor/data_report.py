@@ -17,7 +17,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
 from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import MinedNegatives
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     is_of_library,
     possible_losses,

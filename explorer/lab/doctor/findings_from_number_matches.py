@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.number_matching import COSTS, MAX_NEAREST, LossMatch, matches_on
 from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import Query
 from lossprism.explorer.lab.doctor.reference_values import (

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lossprism.explorer.lab.doctor.known_values_record import COUNTS, Known
 from lossprism.explorer.lab.doctor.logs.losses_in_sentences_reader import with_ascii_signs
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import COUNTS, Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES

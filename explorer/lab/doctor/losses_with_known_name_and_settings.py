@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lossprism.explorer.core.library_classes_without_loss import class_of_trainer
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.reference_values import (
     ConfiguredLoss,
     configured_losses,

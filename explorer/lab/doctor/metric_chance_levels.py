@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 
 COMMON_COUNTS = (*range(2, 11), 16, 20, 32, 50, 64, 100, 128, 256)
 MAX_RANK = 10  # of MRR@10 and NDCG@10

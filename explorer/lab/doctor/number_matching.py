@@ -20,7 +20,7 @@ from lossprism.explorer.lab.doctor.count_from_value import (
     round_counts,
     roundness,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.loss_popularity import usage_cost
 from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import Query
 from lossprism.explorer.lab.doctor.reference_values import (

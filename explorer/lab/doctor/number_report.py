@@ -8,7 +8,7 @@ from typing import Literal
 from lossprism.explorer.core.parameter_values import Settings
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import max_batch_pairs
 from lossprism.explorer.lab.doctor.findings_from_number_matches import Finding
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import ends_of_labels
 from lossprism.explorer.lab.doctor.number_matching import LossMatch

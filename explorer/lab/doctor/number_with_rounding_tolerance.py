@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import Axis
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.runtime.problem import Problem
 
 MAX_MAGNITUDE = 1e12

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lossprism.explorer.lab.doctor.known_values_parser import known_from
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Log, number_in
 from lossprism.explorer.lab.doctor.logs.losses_in_sentences_reader import (
     PYTHON_ERROR,
@@ -14,6 +13,7 @@ from lossprism.explorer.lab.doctor.logs.losses_in_sentences_reader import (
     without_approximations,
 )
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened, without_thousands
 from lossprism.explorer.sources.table_file_reader import read_grid

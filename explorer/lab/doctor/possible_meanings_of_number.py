@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.findings_from_number_matches import (
     minimum_with_duplicates,
     multiples,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     other_conventions,
     possible_losses,

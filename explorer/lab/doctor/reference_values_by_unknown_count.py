@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import Axis, axes_of
 from lossprism.explorer.lab.doctor.count_from_value import Points, constant, points
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import small_layouts
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,

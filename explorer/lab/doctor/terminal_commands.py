@@ -47,12 +47,12 @@ from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import (
     SETTING_OPTIONS,
 )
 from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import mine, write_mined
-from lossprism.explorer.lab.doctor.known_values_record import Known, count_of
 from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PIPED, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reader import check_size, is_run, read_run
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known, count_of
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine

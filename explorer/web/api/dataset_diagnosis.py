@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
     MinedNegatives,
     mine,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known, count_of
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known, count_of
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities

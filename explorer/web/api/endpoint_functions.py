@@ -19,7 +19,7 @@ from lossprism.explorer.export.drawing_data_of_exploration import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
 from lossprism.explorer.export.figure.figure_files import FIGURES, MADE_OF_SVG
 from lossprism.explorer.lab.compare.loss_comparison import compare
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.training.plan import TrainingPlan

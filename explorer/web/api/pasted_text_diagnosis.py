@@ -6,9 +6,9 @@ from typing import Literal
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
 from lossprism.explorer.lab.doctor.data_report import DoctoredData
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain_values

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from lossprism.explorer.core.explore import SMALL_PAIRS
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import MAX_POINTS, Log, NumberSeries, log_of
 from lossprism.explorer.lab.doctor.logs.run_reader import read_content
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem

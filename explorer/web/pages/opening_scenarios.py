@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
 from lossprism.explorer.core.scenario_from_link_or_file import OTHER_PAGES, path_pieces
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain_values
 from lossprism.explorer.lab.learn.lesson_types import Lesson
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments

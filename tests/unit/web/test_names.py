@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.compare import compared_loss_from_text
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     possible_losses,
     single_loss,

@@ -56,7 +56,7 @@ from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_data
 from lossprism.explorer.web.pages.doctor import number_requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
 from lossprism.explorer.web.pages.explore import request_handlers as exploring
-from lossprism.explorer.web.pages.explore import request_scenario, uploaded_file_batches
+from lossprism.explorer.web.pages.explore import scenario_and_rows_of_request, uploaded_file_batches
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.request_handlers import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.explore.slider_preview import SliderPreview
@@ -139,9 +139,9 @@ def test_every_answer_is_declared():
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        ({"link": 3}, request_scenario.Link),
-        ({"link": "", "more": 1}, request_scenario.Link),
-        ({}, request_scenario.Link),
+        ({"link": 3}, scenario_and_rows_of_request.Link),
+        ({"link": "", "more": 1}, scenario_and_rows_of_request.Link),
+        ({}, scenario_and_rows_of_request.Link),
         (True, int),
         (1.5, int),
         ("infinity", Real),
@@ -160,7 +160,9 @@ def test_what_is_not_of_its_type_is_found(value, kind):
 
 def test_the_misfit_is_named_by_its_place():
     answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": {}}}}
-    (found,) = wire.misfits(json.loads(json.dumps(answer)), request_scenario.OpenedScenario)
+    (found,) = wire.misfits(
+        json.loads(json.dumps(answer)), scenario_and_rows_of_request.OpenedScenario
+    )
     assert found.startswith("answer.scenario.parameters['scale']: '{}'")
 
 
@@ -225,9 +227,9 @@ def test_explore(pages, tmp_path, monkeypatch):
     found = server.ask("explore", {"scenario": table}, exploration_response.Explored)
     assert (len(found["skipped"]), found["limited"]) == (1, False)
     nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
-    server.ask("explore", {"scenario": nothing}, request_scenario.Unexplored)
+    server.ask("explore", {"scenario": nothing}, scenario_and_rows_of_request.Unexplored)
     named = {"scenario": {"data": {"source": "table", "rows": []}}, "rows": "unknown"}
-    server.ask("explore", named, request_scenario.SendRows)
+    server.ask("explore", named, scenario_and_rows_of_request.SendRows)
     file = {"name": "a.csv", "content": packed(TABLE)}
     assert server.ask("read_file", file, uploaded_file_batches.FileRead)["reading"]["reasons"]
     file = {"name": "a.csv", "content": packed(UNCLEAR)}
@@ -236,9 +238,9 @@ def test_explore(pages, tmp_path, monkeypatch):
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
     server.ask("spread", {"scenario": {"data": small}}, exploring.FiguresOverBatches)
     opened = server.ask(
-        "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
+        "link", {"loss": "circle", "parameters": {"scale": 30}}, scenario_and_rows_of_request.Link
     )
-    server.ask("open_link", opened["link"], request_scenario.OpenedScenario)
+    server.ask("open_link", opened["link"], scenario_and_rows_of_request.OpenedScenario)
     server.ask("loss", "matryoshka(cosent)+angle", NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
         server.ask(
@@ -252,7 +254,9 @@ def test_explore(pages, tmp_path, monkeypatch):
     for view in ({}, {"facet": "weight"}, {"facet": "mask"}):
         moved = {"scenario": {"data": FEW, "view": view}, "parameter": "scale"}
         server.ask("slider_preview", moved, SliderPreview)
-    server.ask("slider_preview", {**named, "parameter": "scale"}, request_scenario.SendRows)
+    server.ask(
+        "slider_preview", {**named, "parameter": "scale"}, scenario_and_rows_of_request.SendRows
+    )
     opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
     server.ask("second_opinion", opinion, exploring.Opinion)
     monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])
@@ -305,19 +309,21 @@ def test_compare(pages):
     held = {**scenario, "scenario": bare, "rows": named["rows"]}
     assert server.ask("compare", held, comparing.LossComparison)["sides"] == named["sides"]
     empty = {"data": {"source": "table", "rows": [["", "", ""]]}}
-    server.ask("compare", {**scenario, "scenario": empty}, request_scenario.Unexplored)
+    server.ask("compare", {**scenario, "scenario": empty}, scenario_and_rows_of_request.Unexplored)
     lost = {**held, "rows": "?"}
     for name, more in (("compare", {}), ("formula", {"base": 0, "other": 2}), ("parity", {})):
-        server.ask(name, {**lost, **more}, request_scenario.SendRows)
+        server.ask(name, {**lost, **more}, scenario_and_rows_of_request.SendRows)
     for base in range(5):
         server.ask("formula", {**scenario, "base": base, "other": 2}, comparing.FormulaDifference)
     first = {**scenario, "sides": sides[:2]}
     assert not server.ask("parity", first, Parity)["seeded"]
     printed = {"data": {"source": "example", "example": "cosent_batch"}}
     assert server.ask("parity", {**first, "scenario": printed}, Parity)["seeded"]
-    assert server.ask("link", Scenario().to_json(), request_scenario.Link) == {"link": ""}
-    link = server.ask("scene_link", Scenario().to_json(), request_scenario.Link)["link"]
-    server.ask("open_link", link, request_scenario.OpenedScenario)
+    assert server.ask("link", Scenario().to_json(), scenario_and_rows_of_request.Link) == {
+        "link": ""
+    }
+    link = server.ask("scene_link", Scenario().to_json(), scenario_and_rows_of_request.Link)["link"]
+    server.ask("open_link", link, scenario_and_rows_of_request.OpenedScenario)
     server.ask("loss", "cosent+angle", NamedLoss)
     server.answered("compare", "formula", "parity", "link", "scene_link", "open_link", "loss")
 
@@ -341,7 +347,7 @@ def test_compare_varies(pages):
         assert found[0]["found"], name
         assert found[4]["problem"], name
         lost = {**scenario, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
-        server.ask(name, {**lost, **more}, request_scenario.SendRows)
+        server.ask(name, {**lost, **more}, scenario_and_rows_of_request.SendRows)
     server.answered(*varied)
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 
 STEPS = 120
 EVERY = 10  # steps between two values

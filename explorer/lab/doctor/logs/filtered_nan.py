@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from lossprism.explorer.lab.doctor.finding import SEVERE, Fault
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import GRADIENT_NORM_NAME, Curve, Log
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.metric_chance_levels import chances_at
 from lossprism.explorer.runtime.number_format import display_number
 

@@ -20,7 +20,6 @@ from lossprism.explorer.lab.doctor.finding import (
     WithFaults,
     worst_first,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.below_minimum import (
     AT_LEVEL_SHARE,
     BELOW_MINIMUM_FINDINGS,
@@ -41,6 +40,7 @@ from lossprism.explorer.lab.doctor.logs.run_reference_values import (
     run_reference_values,
     single_loss_if_known,
 )
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import is_without_ends
 from lossprism.explorer.lab.doctor.pair_dataset_checks import is_softmax, margin_beyond
 from lossprism.explorer.runtime.number_format import display_number, percent

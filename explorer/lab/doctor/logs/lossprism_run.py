@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.known_values_record import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
-from lossprism.explorer.lab.training.collapse_values_of_training_rows import values_at_collapse
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known, known_as_trained
 from lossprism.explorer.lab.training.data import material_of, rules_of
+from lossprism.explorer.lab.training.loss_at_collapse_on_random_training_batches import (
+    values_at_collapse,
+)
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_json_types import EvaluationRecord, RunConfig, StepRecord

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import is_number

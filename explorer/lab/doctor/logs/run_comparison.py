@@ -3,7 +3,6 @@
 import math
 
 from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault
-from lossprism.explorer.lab.doctor.known_values_record import COUNTS
 from lossprism.explorer.lab.doctor.logs.below_minimum import AT_LEVEL_SHARE, BELOW_MINIMUM_FINDINGS
 from lossprism.explorer.lab.doctor.logs.findings import (
     AT_MINIMUM_SHARE,
@@ -15,6 +14,7 @@ from lossprism.explorer.lab.doctor.logs.run_reference_values import (
     RunReferenceValues,
     single_loss_if_known,
 )
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import COUNTS
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
 from lossprism.explorer.runtime.number_format import display_number, percent
 

@@ -8,9 +8,9 @@ from typing import Any
 from lossprism.explorer.core.loss_lookup import is_ambiguous
 from lossprism.explorer.lab.doctor.assumed_labels import assumed_labels
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of, family_of
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
 from lossprism.explorer.lab.doctor.logs.log import CORRELATION_NAME, PRISM_PREFIX, Curve, Log
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import Minimum, minimum_of
 from lossprism.explorer.lab.doctor.reference_values import (

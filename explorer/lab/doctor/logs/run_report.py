@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
-from lossprism.explorer.lab.doctor.known_values_record import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     END_FINDINGS,
     ExaminedRun,
@@ -17,6 +16,7 @@ from lossprism.explorer.lab.doctor.logs.findings import (
 from lossprism.explorer.lab.doctor.logs.log import ROW_NUMBERS, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, reference_value
 from lossprism.explorer.locale import grouped, say, spelled, title_word, word

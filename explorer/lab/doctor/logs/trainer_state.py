@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lossprism.explorer.lab.doctor.known_values_record import Known, known_as_trained
 from lossprism.explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known, known_as_trained
 from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD

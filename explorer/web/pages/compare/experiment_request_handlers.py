@@ -44,7 +44,7 @@ from lossprism.explorer.web.pages.compare.experiment_response_types import (
     SweptCurves,
 )
 from lossprism.explorer.web.pages.compare.request_handlers import scenarios_in
-from lossprism.explorer.web.pages.explore.request_scenario import SendRows
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import SendRows
 from lossprism.losses import LOSSES
 
 # Rows and columns of a matrix that are drawn.

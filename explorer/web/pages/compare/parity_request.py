@@ -15,7 +15,7 @@ from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.response_parent_classes import as_answer
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.request_handlers import scenarios_in
-from lossprism.explorer.web.pages.explore.request_scenario import SendRows
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import SendRows
 from lossprism.losses import LOSSES
 
 

@@ -54,7 +54,7 @@ from lossprism.explorer.sources.pairs_from_tables import SkippedRow
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
-from lossprism.explorer.web.pages.explore.request_scenario import (
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import (
     Link,
     OpenedScenario,
     SendRows,

@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
     USUAL_MARGIN,
     USUAL_NEGATIVES,
 )
-from lossprism.explorer.lab.doctor.known_values_record import COUNTS, SETTINGS
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import COUNTS, SETTINGS
 from lossprism.explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.web.pages.doctor import (

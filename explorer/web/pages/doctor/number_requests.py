@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lossprism.explorer.lab.doctor.known_values_record import COUNTS, SETTINGS, Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.number_report import (
     ExplainedFinding,
     ExplainedValue,

@@ -61,7 +61,7 @@ from lossprism.explorer.web.middleware.host_and_origin_of_request import host_is
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
-from lossprism.explorer.web.pages.explore.request_scenario import (
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import (
     OpenedScenario,
     SendRows,
     Unexplored,

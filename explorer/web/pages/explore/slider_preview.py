@@ -9,7 +9,11 @@ from lossprism.explorer.export.exploration_response import stop_of_scenario
 from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
 from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn
-from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scenario_in
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import (
+    SendRows,
+    batch_key,
+    scenario_in,
+)
 
 
 @dataclass(frozen=True)

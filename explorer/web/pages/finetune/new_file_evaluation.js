@@ -54,7 +54,7 @@ export function UnseenPairs({ page: { comparison } }) {
   );
 }
 
-/** @param {{ comparison: import("./run_comparison_state.js").Comparison, file: import("./plan_data_files_state.js").ReadFile }} properties */
+/** @param {{ comparison: import("./comparison_of_runs_on_held_out_or_own_pairs.js").Comparison, file: import("./plan_data_files_state.js").ReadFile }} properties */
 function Columns({ comparison, file }) {
   const { teacher, ...roles } = file.chosen; // a teacher measures nothing
   return h(

@@ -13,7 +13,7 @@ import { UnseenPairs } from "./new_file_evaluation.js";
 import { RunsTable } from "./runs_table.js";
 
 /** @typedef {{ page: import("./state.js").FinetunePage }} Page */
-/** @typedef {import("./run_comparison_state.js").Comparison} Comparison */
+/** @typedef {import("./comparison_of_runs_on_held_out_or_own_pairs.js").Comparison} Comparison */
 /** @typedef {import("../../wire").Group} Group */
 /** @typedef {import("../../wire").GroupDifference} GroupDifference */
 /** @typedef {import("../../wire").MovedPair} MovedPair */

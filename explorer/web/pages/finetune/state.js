@@ -9,10 +9,10 @@ import { Requests } from "../../kit/request_scheduling.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";
+import { Comparison } from "./comparison_of_runs_on_held_out_or_own_pairs.js";
 import { lossIn, planIn } from "./incoming_link.js";
 import { PlanFiles } from "./plan_data_files_state.js";
 import { ProbeView } from "./probe_view_state.js";
-import { Comparison } from "./run_comparison_state.js";
 import { absorb, emptyTrace } from "./run_log_data.js";
 import { groupsOf } from "./seed_groups.js";
 

@@ -15,7 +15,7 @@ from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.runtime.validation import of_type, within
 from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.request_handlers import sides_in
-from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import scenario_of_link
 
 
 def _landscapes(request: Json) -> Landscapes:

@@ -23,7 +23,7 @@ from lossprism.explorer.runtime.json_reading import read_json
 from lossprism.explorer.runtime.response_field_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, invalid_value, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
-from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
+from lossprism.explorer.web.pages.explore.scenario_and_rows_of_request import scenario_of_link
 from lossprism.explorer.web.pages.large.request_handlers import read_query, start_opening
 from lossprism.explorer.web.pages.sentence_map.state_entries import SEEDS
 

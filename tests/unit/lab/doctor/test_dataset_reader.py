@@ -22,7 +22,7 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     rows_link,
     sample_places,
 )
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import INFERENCE_KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited

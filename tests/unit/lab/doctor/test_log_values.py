@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.metric_chance_levels import chance_levels
 from lossprism.explorer.lab.doctor.number_report import lines
 from lossprism.explorer.lab.doctor.number_with_rounding_tolerance import LOG_NOISE

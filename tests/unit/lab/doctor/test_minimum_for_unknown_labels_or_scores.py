@@ -8,9 +8,9 @@ import math
 import pytest
 
 from lossprism.explorer.core.loss_lookup import other_names
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.minimum_for_unknown_labels_or_scores import (
     minimum_of,

@@ -15,7 +15,7 @@ import torch
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.number_matching import LossMatch
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence

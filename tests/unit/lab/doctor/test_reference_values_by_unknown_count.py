@@ -6,7 +6,7 @@ import pytest
 
 from lossprism.explorer.lab.doctor import reference_values_by_unknown_count
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import axes_of
-from lossprism.explorer.lab.doctor.known_values_record import Known
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.lab.doctor.possible_meanings_of_number import explain
 from lossprism.explorer.lab.doctor.reference_values_by_unknown_count import curves_of, values_along

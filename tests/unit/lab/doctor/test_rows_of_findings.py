@@ -8,9 +8,9 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.classes_report import classes_answer
 from lossprism.explorer.lab.doctor.data_report import data_answer
 from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import log_of
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

@@ -15,7 +15,7 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.variation_over_batches import BATCH_COUNT
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from lossprism.explorer.runtime.memory_cache import Cache
-from lossprism.explorer.web.pages.explore import request_handlers, request_scenario
+from lossprism.explorer.web.pages.explore import request_handlers, scenario_and_rows_of_request
 from lossprism.explorer.web.pages.explore.request_handlers import SERVED
 from tests.wire import by_name
 
@@ -352,11 +352,11 @@ def test_rows_without_a_vector_of_the_guide_are_reported_where_a_loss_reads_it()
 
 def test_only_the_last_tables_are_cached(monkeypatch):
     tables = Cache(2)
-    monkeypatch.setattr(request_scenario, "_tables", tables)
+    monkeypatch.setattr(scenario_and_rows_of_request, "_tables", tables)
 
     def hold(table):
         scenario = Scenario(data=Data(source="table", rows=table))
-        return request_scenario.held_rows({}, scenario)
+        return scenario_and_rows_of_request.held_rows({}, scenario)
 
     rows = [((str(i), "b", "1"),) for i in range(3)]
     names = [("", hold(table)) for table in rows]  # of nobody in particular

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.known_values_record import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_report import lines, link_of
+from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import possible_losses
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
