@@ -15,7 +15,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.caption import pair_numbers
 from lossprism.explorer.export.drawing_data_of_exploration import picture
 from lossprism.explorer.export.drawing_data_types import Axis
-from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import csv_number
 from lossprism.explorer.sources.pairs import Correction, Pairs, corrected

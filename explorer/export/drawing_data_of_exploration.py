@@ -15,8 +15,8 @@ from lossprism.explorer.core.pair_gradients import gradient_share
 from lossprism.explorer.core.remarks import Remark, band_applies
 from lossprism.explorer.core.trace import Step
 from lossprism.explorer.export import drawing_data_types as data
-from lossprism.explorer.export.matrix_rows_and_columns import Layout
 from lossprism.explorer.export.matrix_thumbnails import thumbnails
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import Layout
 from lossprism.explorer.locale import part_word
 from lossprism.explorer.runtime.base64_arrays import packed
 from lossprism.explorer.runtime.limits import SHOWN_ROWS

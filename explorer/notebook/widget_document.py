@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from lossprism.explorer.export.figure.font_files import KATEX, gradio_fonts
-from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import COUNTS, catalogue
 from lossprism.explorer.web import page_html, static_files
 

@@ -126,7 +126,9 @@ HEARD = """(summary) => ({
 
 def words(page: Page, key: str) -> str:
     """An entry of the catalogue, in the language of the page."""
-    return page.evaluate("async (key) => (await window.lossprism.kit('translated_sentences')).say(key)", key)
+    return page.evaluate(
+        "async (key) => (await window.lossprism.kit('translated_sentences')).say(key)", key
+    )
 
 
 def button(page: Page, key: str, within: str = "body") -> Locator:

@@ -13,8 +13,12 @@ from unittest.mock import patch
 import numpy as np
 
 from lossprism.explorer.core.label_disagreement import disagrees
-from lossprism.explorer.lab.doctor import encoder_checks
-from lossprism.explorer.lab.doctor.encoder_checks import EncodedPairs, encode_pairs, examine_encoded
+from lossprism.explorer.lab.doctor import pair_dataset_checks_by_encoder
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    EncodedPairs,
+    encode_pairs,
+    examine_encoded,
+)
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.large.encoder_pair_scores import EncodedScores
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
@@ -129,7 +133,7 @@ def seen_of(meant: Meant, loss: str) -> tuple[EncodedPairs, set[str]]:
     profile = profiled(meant.pairs)
     lengths = locate(EMBEDDED).token_lengths if meant.tokenized else lambda texts: None
     with (
-        patch.object(encoder_checks, "encoded", lambda *_, **__: made),
+        patch.object(pair_dataset_checks_by_encoder, "encoded", lambda *_, **__: made),
         added(MadeEncoder("made up", "made up", vectors=np.asarray, lengths=lengths)),
     ):
         seen = encode_pairs(profile, "made up", COUNT, lambda *far: None)

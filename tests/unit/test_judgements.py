@@ -26,8 +26,8 @@ def of_prefix(prefix, test):
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
-    "doctor.data.near_duplicates": "test_encoder_checks.py::test_what_was_planted_is_counted",
-    "doctor.data.false_negatives": "test_encoder_checks.py::test_what_was_planted_is_counted",
+    "doctor.data.near_duplicates": "test_pair_dataset_checks_by_encoder.py::test_what_was_planted_is_counted",
+    "doctor.data.false_negatives": "test_pair_dataset_checks_by_encoder.py::test_what_was_planted_is_counted",
     "doctor.data.inference_labels": (
         "test_dataset_reader.py::test_kinds_of_inference_are_no_degrees"
     ),
@@ -192,7 +192,7 @@ ELSEWHERE = {
     "doctor.none_found": "test_pair_dataset_checks.py::test_nothing_is_invented",
     "doctor.examined_none": "test_pair_dataset_checks.py::test_nothing_is_invented",
     "doctor.class.examined_none": "test_class_dataset_checks.py::test_nothing_is_invented",
-    "doctor.none_found_encoded": "test_encoder_checks.py::test_nothing_is_invented",
+    "doctor.none_found_encoded": "test_pair_dataset_checks_by_encoder.py::test_nothing_is_invented",
     **{
         f"doctor.data.{name}": f"test_{test}"
         for test, names in {
@@ -204,7 +204,7 @@ ELSEWHERE = {
             "class_dataset_checks.py::test_what_was_planted_is_found_and_nothing_else": (
                 "class_spellings classes_of_one one_class texts_again texts_in_classes"
             ),
-            "encoder_checks.py::"
+            "pair_dataset_checks_by_encoder.py::"
             "test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens": (
                 "tokens_cut_off"
             ),

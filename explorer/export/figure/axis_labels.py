@@ -10,7 +10,7 @@ from lossprism.explorer.export import drawing_data_types as data
 from lossprism.explorer.export.caption import pair_numbers
 from lossprism.explorer.export.figure.svg_elements import Pen, Style, line, small_picture
 from lossprism.explorer.export.figure.text_layout import clean, clipped, width_of
-from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number
 

@@ -19,7 +19,7 @@ from lossprism.explorer.core.explore import Exploration, explore, seconds_for
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.caption import numbers_of
-from lossprism.explorer.export.matrix_rows_and_columns import Layout
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import Layout
 from lossprism.explorer.lab.compare.comparison_results import (
     EQUAL_GRADIENT_POWER,
     Between,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassesExamined
-from lossprism.explorer.lab.doctor.class_encoder_checks import (
+from lossprism.explorer.lab.doctor.class_dataset_checks_by_encoder import (
     EncodedClasses,
     EncodedClassTexts,
     encoded_classes,

@@ -6,15 +6,6 @@ from dataclasses import dataclass, replace
 from lossprism.explorer.lab.doctor.batches_to_try_for_unknown_counts import family_of
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.duplicate_collisions import Collisions
-from lossprism.explorer.lab.doctor.encoder_checks import (
-    MAX_SHOWN_PAIRS,
-    Band,
-    EncodedPairs,
-    Sharpness,
-    examine_encoded,
-    ranked,
-    sharpness,
-)
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
 from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import MinedNegatives
 from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
@@ -23,6 +14,15 @@ from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import (
     possible_losses,
 )
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, Examined
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    MAX_SHOWN_PAIRS,
+    Band,
+    EncodedPairs,
+    Sharpness,
+    examine_encoded,
+    ranked,
+    sharpness,
+)
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent

@@ -18,7 +18,11 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from lossprism.explorer.lab.doctor.encoder_checks import encoded_texts, full_name, sampled_places
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    encoded_texts,
+    full_name,
+    sampled_places,
+)
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.problem import Problem

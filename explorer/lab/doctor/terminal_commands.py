@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor import (
     USUAL_LOSS,
 )
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
-from lossprism.explorer.lab.doctor.class_encoder_checks import (
+from lossprism.explorer.lab.doctor.class_dataset_checks_by_encoder import (
     encode_class_table,
     seen_classes_lines,
 )
@@ -41,7 +41,6 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs
 from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import (
     COUNT_OPTIONS,
     SETTING_OPTIONS,
@@ -56,6 +55,7 @@ from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Kno
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import encode_pairs
 from lossprism.explorer.lab.doctor.pasted_input import (
     Pasted,
     numbers_in,

@@ -2,7 +2,7 @@
 
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
-from lossprism.explorer.lab.doctor.class_encoder_checks import encode_class_table
+from lossprism.explorer.lab.doctor.class_dataset_checks_by_encoder import encode_class_table
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
 from lossprism.explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
 from lossprism.explorer.lab.doctor.dataset_reader import (
@@ -14,11 +14,6 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import (
-    ENCODED_LIMITS,
-    USUAL_ENCODED_PAIRS,
-    encode_pairs,
-)
 from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
     USUAL_MARGIN,
     MinedNegatives,
@@ -27,6 +22,11 @@ from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
 from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known, count_of
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    ENCODED_LIMITS,
+    USUAL_ENCODED_PAIRS,
+    encode_pairs,
+)
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

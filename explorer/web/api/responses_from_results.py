@@ -9,7 +9,7 @@ from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.ranks_and_term_weights import Term, order_of
 from lossprism.explorer.core.trace import Step
 from lossprism.explorer.export.drawing_data_of_exploration import sent_parameters
-from lossprism.explorer.export.matrix_rows_and_columns import Layout
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import Layout
 from lossprism.explorer.lab.compare.comparison_results import (
     Between,
     DisputedPair,

@@ -5,7 +5,7 @@ from typing import Any
 from lossprism.explorer.core.library_classes_without_loss import RELATED_CLASSES
 from lossprism.explorer.core.loss_lookup import other_names
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.matrix_rows_and_columns import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.export.rows_and_columns_of_step_matrix import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import COUNTS
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from lossprism.explorer.sources import random_batch, textbook

@@ -13,7 +13,7 @@ from lossprism.explorer import cli
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.compare.loss_comparison import Side, compare
-from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import encode_pairs
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.runtime.owner_consent import with_consent
 from lossprism.explorer.sources import encoders

@@ -17,12 +17,6 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     pairs_only,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import (
-    ENCODED_LIMITS,
-    USUAL_ENCODED_PAIRS,
-    EncodedPairs,
-    encode_pairs,
-)
 from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
     NEGATIVES_RANGE,
     USUAL_MARGIN,
@@ -32,6 +26,12 @@ from lossprism.explorer.lab.doctor.hard_negatives_mined_to_file import (
 )
 from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    ENCODED_LIMITS,
+    USUAL_ENCODED_PAIRS,
+    EncodedPairs,
+    encode_pairs,
+)
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap_findings import DoctoredSimilarities, Similarities
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

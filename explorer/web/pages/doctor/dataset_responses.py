@@ -30,14 +30,14 @@ from lossprism.explorer.lab.doctor.dataset_row_scenarios import (
     rows_link,
     sample_places,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import (
+from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
     MAX_SHOWN_PAIRS,
     EncodedPairs,
     examine_encoded,
     ranked,
 )
-from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
-from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossprism.explorer.lab.doctor.logs.curves_in_link import packed_curves
 from lossprism.explorer.lab.doctor.logs.examples import EXAMPLES
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Curve, Log
+from lossprism.explorer.lab.doctor.logs.log_curves_packed_for_link import packed_curves
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reader import check_size, read_content, read_run
 from lossprism.explorer.lab.doctor.logs.run_report import (

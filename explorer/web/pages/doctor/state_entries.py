@@ -5,8 +5,11 @@ from typing import Any
 
 from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
 from lossprism.explorer.lab.doctor.dataset_reader import HUB_ROWS
-from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS
 from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import COUNTS, SETTINGS
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    ENCODED_LIMITS,
+    USUAL_ENCODED_PAIRS,
+)
 from lossprism.explorer.web.pages.doctor import data_source, dataset_requests, run_requests
 from lossprism.explorer.web.pages.state_entry_type import Entry
 

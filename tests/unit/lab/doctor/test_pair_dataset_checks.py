@@ -16,9 +16,9 @@ from lossprism.explorer.lab.doctor.duplicate_collisions import (
     partner_pairs,
     partners,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import WITH_GUIDE
 from lossprism.explorer.lab.doctor.finding import SEVERE, WARNING
 from lossprism.explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import WITH_GUIDE
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.doctor.sampler_and_batch_size_remedies import (
     BY_CLASS,

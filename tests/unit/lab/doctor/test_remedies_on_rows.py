@@ -14,10 +14,13 @@ import pytest
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
 from lossprism.explorer.lab.doctor.cleaned_dataset_writer import write_kept
 from lossprism.explorer.lab.doctor.dataset_reader import read_table
-from lossprism.explorer.lab.doctor.encoder_checks import encode_pairs, examine_encoded
 from lossprism.explorer.lab.doctor.loss_and_batch_facts_given_by_user import Known
 from lossprism.explorer.lab.doctor.losses_with_known_name_and_settings import single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
+    encode_pairs,
+    examine_encoded,
+)
 from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.locale import catalogue

@@ -11,7 +11,7 @@ import torch
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.doctor.logs.curves_in_link import LINK_BYTES
+from lossprism.explorer.lab.doctor.logs.log_curves_packed_for_link import LINK_BYTES
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.deployment_policy import DeploymentPolicy
 from lossprism.explorer.web import page_requests

@@ -12,11 +12,11 @@ import pytest
 
 from lossprism.explorer.core.label_disagreement import contradictions, disagreement, disagrees
 from lossprism.explorer.core.rank_correlation import spearman
-from lossprism.explorer.lab.doctor import encoder_checks as under_test
 from lossprism.explorer.lab.doctor import hard_negatives_mined_to_file
+from lossprism.explorer.lab.doctor import pair_dataset_checks_by_encoder as under_test
 from lossprism.explorer.lab.doctor.data_report import encoded_lines
 from lossprism.explorer.lab.doctor.dataset_reader import Read
-from lossprism.explorer.lab.doctor.encoder_checks import (
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
     counted,
     encode_pairs,
     examine_encoded,

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.class_encoder_checks import (
+from lossprism.explorer.lab.doctor.class_dataset_checks_by_encoder import (
     MixedClasses,
     encode_class_table,
     encoded_classes,

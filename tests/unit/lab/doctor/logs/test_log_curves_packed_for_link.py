@@ -8,9 +8,9 @@ import zlib
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.logs.curves_in_link import LINK_BYTES, packed_curves
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.logs.log_curves_packed_for_link import LINK_BYTES, packed_curves
 from lossprism.explorer.lab.doctor.logs.run_reader import read_content
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossprism.explorer.lab.doctor.data_report import row_line
-from lossprism.explorer.lab.doctor.encoder_checks import (
+from lossprism.explorer.lab.doctor.pair_dataset_checks_by_encoder import (
     MAX_SHOWN_PAIRS,
     ROWS_AT_ONCE,
     encoded_texts,
