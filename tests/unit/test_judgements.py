@@ -26,8 +26,12 @@ def of_prefix(prefix, test):
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
-    "doctor.data.near_duplicates": "test_pair_dataset_checks_by_encoder.py::test_what_was_planted_is_counted",
-    "doctor.data.false_negatives": "test_pair_dataset_checks_by_encoder.py::test_what_was_planted_is_counted",
+    "doctor.data.near_duplicates": (
+        "test_pair_dataset_checks_by_encoder.py::test_what_was_planted_is_counted"
+    ),
+    "doctor.data.false_negatives": (
+        "test_pair_dataset_checks_by_encoder.py::test_what_was_planted_is_counted"
+    ),
     "doctor.data.inference_labels": (
         "test_dataset_reader.py::test_kinds_of_inference_are_no_degrees"
     ),
