@@ -106,6 +106,10 @@ def test_axe_finds_nothing_serious_and_no_width_scrolls_sideways(
     page: Page, axe_script: str
 ) -> None:
     seen(page, axe_script, 1440, "en", "light")
+
+
+@pytest.mark.thorough
+def test_nor_on_a_telephone_in_the_dark_and_in_chinese(page: Page, axe_script: str) -> None:
     page.click("#lp-theme")
     page.click("#lp-language")
     expect(page.locator("#lp-language")).to_have_text("English")
@@ -333,6 +337,7 @@ TOUCHING = """() => [...document.querySelectorAll("details:is(.lp-fold, .lp-more
   .map((one) => one.textContent.slice(0, 40))"""
 
 
+@pytest.mark.thorough
 def test_a_short_page_does_not_scroll_and_no_line_touches_what_is_above_it(
     new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
 ) -> None:

@@ -105,6 +105,7 @@ def test_four_scores_can_be_checked_by_hand(page: Page) -> None:
     assert loss_shown(page) == pytest.approx(math.log1p(by_hand), rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_losses_and_a_convention_of_each_group(page: Page, subtests: pytest.Subtests) -> None:
     with redrawn(page):
         page.select_option("#lp-example", "graded_lists")  # on which every loss can run
@@ -135,6 +136,7 @@ def test_losses_and_a_convention_of_each_group(page: Page, subtests: pytest.Subt
                 assert convention.name in page.locator("h1").inner_text()
 
 
+@pytest.mark.thorough
 def test_every_example(page: Page, subtests: pytest.Subtests) -> None:
     unfold(page, "ui.pairs")
     chosen = page.locator("#lp-example")

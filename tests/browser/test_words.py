@@ -169,6 +169,7 @@ def foreign(page: Page) -> dict[str, list[str]]:
     return {text: words for text, words in left.items() if words}
 
 
+@pytest.mark.thorough
 def test_chinese_leaves_no_english_behind_but_names(page: Page) -> None:
     choose(page, "triplet")
     unfold_all(page)

@@ -37,6 +37,7 @@ def test_every_part_of_the_health_report_is_queried(stranger):
     assert len(called) == len(served) + len(stranger.endpoints) + len(stranger.tools)
 
 
+@pytest.mark.thorough
 def test_an_answer_or_a_sentence_soon_and_from_little_memory(stranger):
     calls = list(stranger.calls())
     expected = {call.name: call for call in calls if not call.odd}

@@ -28,6 +28,7 @@ def table_of(button: Locator) -> pd.DataFrame:
     return pd.read_csv(download.value.path(), encoding="utf-8-sig")
 
 
+@pytest.mark.thorough
 def test_every_file_holds_plain_numbers(compare: Page) -> None:
     page = led(compare, "1=cosent&2=info_nce&3=margin_mse")
     unfolded(page, "parity", "vary")

@@ -212,6 +212,7 @@ SCREENS = {"en": (1440, 900), "zh": (390, 844)}
 PROJECTOR = {"width": 1920, "height": 1080}
 
 
+@pytest.mark.thorough
 def test_every_film_fits_the_screen_in_few_words_and_axe_finds_nothing(sphere: Page) -> None:
     page, axe = sphere, script()
     transport = page.locator(".lp-transport")

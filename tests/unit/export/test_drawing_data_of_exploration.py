@@ -46,6 +46,7 @@ def test_it_is_strict_json(loss):
     assert json.loads(text)["steps"][made["chosen"]]["name"] == made["shown"]["name"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_step_can_be_shown(loss):
     found, made = drawn(loss)

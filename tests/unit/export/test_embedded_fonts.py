@@ -47,6 +47,7 @@ def figure(name: str) -> str:
     return FIGURES[name]()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
     drawn = figure(name)

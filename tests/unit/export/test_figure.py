@@ -102,6 +102,7 @@ TWO_OF_EACH = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("loss", "example"), TWO_OF_EACH)
 def test_every_loss_and_every_example_is_drawn(loss, example):
     found = seen(Data(example=example), loss)

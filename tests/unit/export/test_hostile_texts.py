@@ -109,6 +109,7 @@ def test_names_in_figures():
         assert kinds(matrix_figure(plain, origin=name)) == harmless
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ["map_svg", "histogram_svg"])
 def test_figures_of_a_large_batch(what):
     labels = np.arange(len(TEXTS)) % 3.0

@@ -64,6 +64,7 @@ def above_minimum(under, ends, rate):
     return FOUND[key] - under.floor(inputs_for(under, seed=3), **under.defaults)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("spec", "convention"), UNDER, ids=lambda one: getattr(one, "name", one))
 def test_descent_reaches_the_minimum_and_nothing_below_it(spec, convention):
     """Of scores of each kind, under every convention."""

@@ -104,6 +104,7 @@ def test_every_claim_has_its_verdicts() -> None:
     assert found == EXPECTED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "part"), [one[:2] for one in TRIED if one[2] in UNBROKEN])
 def test_a_search_cannot_break_what_holds(name: str, part: str) -> None:
     """Nothing that holds can be broken, within its condition where it has one."""

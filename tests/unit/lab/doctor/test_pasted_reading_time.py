@@ -27,7 +27,10 @@ PIECES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("around", AROUND)
+OTHERS = [pytest.param(one, marks=pytest.mark.thorough) for one in [*AROUND][1:]]
+
+
+@pytest.mark.parametrize("around", ["alone", *OTHERS])
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 def test_a_piece_that_comes_again_and_again_is_soon_read_or_refused(piece, around):
     before, after = AROUND[around]

@@ -39,6 +39,7 @@ ON_PAIRS = [n for n, s in LOSSES.items() if "lists" not in s.needs and not s.rea
 SUMS = [*RECIPES, "matryoshka(cosent,8,4)+supcon"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", [*ON_PAIRS, *SUMS])
 def test_every_loss_trains_an_encoder_from_scratch(loss, runs, trained):
     name = trained(plan(loss=loss, steps=3, evaluations=1))
