@@ -154,10 +154,10 @@ def at_prototypes(
 
 
 def with_negatives(
-    least: torch.dtype, negatives: Tensor | None, check_finite: bool = True, /, **sides: Tensor
+    least: torch.dtype, negatives: Tensor | None, /, **sides: Tensor
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Return two matrices [N, D] with matching rows i, and further rows [Q, D], if any."""
-    raised = vectors(least, check_finite, **sides, negatives=negatives)
+    raised = vectors(least, **sides, negatives=negatives)
     first, second, more = cast("tuple[Tensor, Tensor, Tensor | None]", raised)
     must_be_paired(**dict(zip(sides, (first, second), strict=True)))
     return first, second, more

@@ -129,8 +129,9 @@ def _measured_tensors(module: LossModule, inputs: Mapping[str, Tensor]) -> Measu
     settings = detached_settings(own)
     read = {name: _leaf(spec, name, one) for name, one in inputs.items()}
     _check_names(spec, read)
+    leaves = [one for one in read.values() if one.requires_grad]
     value, terms = value_with_terms(spec, read, settings, None)
-    effective, norm = figures_of_gradients(value, terms, [*filter(_is_leaf, read.values())])
+    effective, norm = figures_of_gradients(value, terms, leaves)
     fixed = {name: tensor.detach() for name, tensor in read.items()}
     # Reference values are of the inputs of the spec: given triplets are none of mined ones.
     is_described = fixed.keys() <= spec.reads.keys()
@@ -154,14 +155,10 @@ def _measured_tensors(module: LossModule, inputs: Mapping[str, Tensor]) -> Measu
     )
 
 
-def _arguments(spec: LossSpec) -> dict[str, inspect.Parameter]:
-    """Return the inputs of the loss by name, without its parameters."""
-    named = inspect.signature(spec.function).parameters
-    return {name: one for name, one in named.items() if name not in spec.defaults}
-
-
 def _check_names(spec: LossSpec, read: Mapping[str, Tensor]) -> None:
-    needed = (name for name, one in _arguments(spec).items() if one.default is one.empty)
+    named = inspect.signature(spec.function).parameters.items()
+    inputs = {name: one for name, one in named if name not in spec.defaults}
+    needed = (name for name, one in inputs.items() if one.default is one.empty)
     if missing := [name for name in needed if name not in read]:
         raise TypeError(f"{spec.name} needs {', '.join(missing)} too")
 
@@ -174,10 +171,6 @@ def _leaf(spec: LossSpec, name: str, tensor: Tensor) -> Tensor:
         leaf = leaf.float()
     made = made_of in ("vectors", "scores") and leaf.is_floating_point()
     return leaf.requires_grad_() if made and not name.startswith("guide") else leaf
-
-
-def _is_leaf(tensor: Tensor) -> bool:
-    return tensor.requires_grad
 
 
 def _at_collapse(

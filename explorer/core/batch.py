@@ -5,6 +5,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import torch
@@ -163,7 +164,8 @@ class Batch:
             return None
         if lacking := self.lacking([what]):
             raise lacking
-        return getattr(_Readings(self, vectors, scores), what)()
+        # Without vectors, nothing is read that is made of them.
+        return getattr(_Readings(self, cast("Tensor", vectors), scores), what)()
 
     def lacks_positives(self, reads: Iterable[str]) -> bool:
         """Return whether a loss with these inputs needs a positive pair and the batch has none."""
@@ -272,14 +274,8 @@ class _Readings:
     """Methods that build the tensors named in `losses.inputs_that_losses_may_read.READABLE`."""
 
     batch: Batch
-    known_vectors: Tensor | None
+    vectors: Tensor
     pair_scores: Tensor
-
-    @property
-    def vectors(self) -> Tensor:
-        if self.known_vectors is None:
-            raise Problem("no_vectors")
-        return self.known_vectors
 
     def scores(self) -> Tensor:
         return self.pair_scores

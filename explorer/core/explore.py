@@ -122,14 +122,11 @@ class Exploration:
         """
         if self.floor is None:
             return False
-        if isinstance(self.floor, Bound):
-            return (
-                min(value for value in (self.loss, self.collapse) if value is not None) > self.floor
-            )
-        tied = self.batch.shares_sentences(self.spec.reads.values())
-        several = len(self.spec.parts) > 1  # each has its own least, perhaps not at one place
-        if not tied and not several and not self._lacks_dimensions:
-            return False
+        if not isinstance(self.floor, Bound):
+            tied = self.batch.shares_sentences(self.spec.reads.values())
+            several = len(self.spec.parts) > 1  # each has its own least, perhaps not at one place
+            if not tied and not several and not self._lacks_dimensions:
+                return False
         reached = [value for value in (self.loss, self.collapse) if value is not None]
         return min(reached) > self.floor
 

@@ -129,20 +129,10 @@ def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
     called = name.strip()[: loss_name_matching.MAX_QUOTED]
     if related := related_class_called(called):
         return related.problem(called)
-    if close := close_names(called) if by_any else close_losses(called):
-        return Problem("unknown_loss_close", about="loss", name=called, close=", ".join(close))
+    if similar := loss_name_matching.closest(called, LOSSES.known()):
+        close = ", ".join(name if by_any else loss for name, loss in similar)
+        return Problem("unknown_loss_close", about="loss", name=called, close=close)
     return Problem("unknown_loss", about="loss", name=called, known=", ".join(LOSSES))
-
-
-def close_names(name: str) -> list[str]:
-    """Return up to three similar names, best first, each of another loss: of the registry, of
-    papers, of libraries' classes."""
-    return [candidate for candidate, _ in loss_name_matching.closest(name, LOSSES.known())]
-
-
-def close_losses(name: str) -> list[str]:
-    """Return the losses with similar names, as the registry has them."""
-    return [loss for _, loss in loss_name_matching.closest(name, LOSSES.known())]
 
 
 def other_names() -> list[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from lossprism.losses.kernels.stable_functions import effective_count
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9
+MAX_HEAVY_TERMS = 20
 
 
 @dataclass(frozen=True)
@@ -157,10 +158,10 @@ def weights_in(gradient: Tensor, present: int) -> Weights:
     return Weights(shares, present, active, float(ranked[active - 1]), effective_count(heavy))
 
 
-def heaviest(trace: Trace, terms: str, weights: Weights, count: int = 20) -> list[Term]:
+def heaviest(trace: Trace, terms: str, weights: Weights) -> list[Term]:
     """Return the terms with the largest weight, heaviest first; ties by larger value."""
     values, shares = trace.named(terms).value, weights.shares.flatten()
-    count = min(count, shares.numel())
+    count = min(MAX_HEAVY_TERMS, shares.numel())
     least = shares.topk(count).values[-1:].sum()  # 0 where there are no terms
     tied = values.flatten().masked_fill(shares < least, -torch.inf)
     chosen = tied.masked_fill(shares > least, torch.inf).topk(count).indices

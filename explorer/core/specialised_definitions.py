@@ -26,9 +26,9 @@ from lossprism.explorer.core.specialised_source import (
     JoinedRules,
     Source,
     Test,
+    Writer,
     arguments_of,
     names_in,
-    specialised_source,
 )
 from lossprism.explorer.runtime.python_parsing_lock import parsed
 from lossprism.losses.combined.combined_loss_spec import part_inputs, parts_of, with_definitions
@@ -199,7 +199,7 @@ def _with_answers(
     assert source is not None
     assert isinstance(function, FunctionType)
     by_test = {test.tree: answer for test, answer in zip(source.tests, answers, strict=True)}
-    text = specialised_source(source, by_test, dict(meanings), function.__globals__)
+    text = Writer(source, by_test, dict(meanings), function.__globals__).written()
     if text == source.text:
         return function
     place = f"{_FILE_NAME_START}{function.__name__} {next(_serial)}>"

@@ -64,23 +64,6 @@ class JoinedRules:
 ArgumentValue = BoundFunction | JoinedRules | tuple[str, ...] | str
 
 
-def specialised_source(
-    source: Source,
-    answers: Mapping[ast.expr, bool | None],
-    meanings: Mapping[str, ArgumentValue],
-    known: Mapping[str, Any],
-) -> str:
-    """Return the shortened source of a function.
-
-    Args:
-        source: the function.
-        answers: the result of each of its tests; None for one that stays.
-        meanings: the value of each argument by name.
-        known: the names at the top of the function's module.
-    """
-    return _Writer(source, answers, meanings, known).written()
-
-
 def arguments_of(tree: ast.FunctionDef) -> list[ast.arg]:
     return [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
 
@@ -103,8 +86,15 @@ def _returned(function: Callable[..., Any]) -> tuple[str, ast.expr] | None:
     return None
 
 
-class _Writer:
-    """Writer of the shortened function, which keeps layout and comments."""
+class Writer:
+    """Writer of the shortened source of a function, which keeps layout and comments.
+
+    Args:
+        source: the function.
+        answers: the result of each of its tests; None for one that stays.
+        meanings: the value of each argument by name.
+        known: the names at the top of the function's module.
+    """
 
     def __init__(
         self,

@@ -93,10 +93,11 @@ def looking_at(
 
 
 def _pairs(e: Exploration) -> data.PairArrays:
+    separate = e.score_gradient if e.is_projected else None
     return data.PairArrays(
         score=packed(e.batch.scores),
         gradient=packed(e.pair_gradient),
-        score_gradient=_separate_score_gradient(e),
+        score_gradient=None if separate is None else packed(separate),
         positive=packed(e.batch.positive, torch.uint8),
     )
 
@@ -129,11 +130,6 @@ def _part(e: Exploration, seen: PartSeen, number: int) -> data.PartSeen:
         active=weights.active if weights else None,
         effective=json_number(weights.effective) if weights else None,
     )
-
-
-def _separate_score_gradient(e: Exploration) -> str | None:
-    """Return ∂L/∂s of each pair, if it differs from the gradient of a pair."""
-    return None if not e.is_projected or e.score_gradient is None else packed(e.score_gradient)
 
 
 def describe_batch(batch: Batch) -> dict[str, Any]:

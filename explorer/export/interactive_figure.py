@@ -87,8 +87,7 @@ def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict
     others = [one for one in FACETS if one != first and getattr(shown, one) is not None]
     facets = []
     for facet in (first, *([] if is_large else others)):
-        shown_scenario = replace(e.scenario, view=replace(e.scenario.view, facet=facet))
-        cells = cells_of(replace(e, scenario=shown_scenario), shown, pen.palette)
+        cells = cells_of(e.seen(facet=facet), shown, pen.palette)
         digits = DIGITS if max(shown.rows, shown.columns) <= MANY_ROWS else DIGITS_OF_MANY
         if is_large and shown.column_axis.name.endswith("dimension"):
             written = _words(_rounded(cells), pen, DIGITS_OF_DIMENSIONS, about="≈ ")

@@ -10,6 +10,7 @@ import torch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.combined.first_dimensions_of_vectors import length_of
+from lossprism.losses.contrastive.triplet_minimum_and_collapse import has_triplet
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent, on_prefixes
 from lossprism.losses.spec import ParameterValue
 
@@ -46,7 +47,7 @@ def equivalent_of(e: Exploration) -> Equivalent | None:
     if e.same_text_left_out:
         return None  # the library tells no texts apart
     equivalent = e.spec.equivalent(**e.parameters) if e.spec.equivalent else None
-    if equivalent is None or (equivalent.over_triplets and not _has_triplet(e)):
+    if equivalent is None or (equivalent.over_triplets and not has_triplet(e.batch.classes)):
         return None
     # The library makes the scores itself, which are the cosines of the vectors it is given.
     by_score = "scores" in e.spec.reads.values()
@@ -78,8 +79,3 @@ def _scores_are_cosines(e: Exploration) -> bool:
         return False
     cosines = e.batch.scores_from(e.batch.vectors)
     return bool(torch.allclose(cosines, e.batch.scores, rtol=0, atol=1e-9))
-
-
-def _has_triplet(e: Exploration) -> bool:
-    sizes = e.batch.classes.bincount()
-    return len(sizes) > 1 and bool((sizes > 1).any())

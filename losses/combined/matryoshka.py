@@ -5,6 +5,7 @@ import inspect
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -85,16 +86,10 @@ def matryoshka(
         values = []
         for length in lengths:
             prefixes = {name: unit(value[..., :length]) for name, value in whole.items()}
-            arguments_on_prefixes = OrderedDict({**bound.arguments, **prefixes})
+            chosen: dict[str, Any] = {n: prefixes.get(n, one) for n, one in bound.arguments.items()}
             if further:
-                arguments_on_prefixes = OrderedDict(
-                    {n: v for n, v in arguments_on_prefixes.items() if n in named.parameters}
-                )
-                arguments_on_prefixes[further] = {
-                    **rest,
-                    **{n: v for n, v in prefixes.items() if n in rest},
-                }
-            again = inspect.BoundArguments(named, arguments_on_prefixes)
+                chosen[further] = {n: prefixes.get(n, one) for n, one in rest.items()}
+            again = inspect.BoundArguments(named, OrderedDict(chosen))
             values.append(inner(*again.args, **again.kwargs))
         return torch.stack(
             [factor * value for factor, value in zip(factors, values, strict=True)]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lossprism.losses import input_checks
 from lossprism.losses.contrastive.in_batch_symbols_and_counts import in_all, temperature_parameter
-from lossprism.losses.contrastive.nt_xent import NT_XENT
+from lossprism.losses.contrastive.nt_xent import NT_XENT, VIEWS
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log_sum_exp, softplus
@@ -206,20 +206,7 @@ def _floor(
     return softplus_at(float(least))
 
 
-_SYMBOLS = {
-    name: NT_XENT.symbols[name]
-    for name in (
-        "first",
-        "second",
-        "views",
-        "similarities",
-        "logits",
-        "place",
-        "partner",
-        "positive",
-    )
-} | {
-    "others": NT_XENT.symbols["others"],
+_SYMBOLS = {name: NT_XENT.symbols[name] for name in ("first", "second", *VIEWS)} | {
     "terms": view_by_view(r"s_{ik}\ \text{where}\ k \ne i, p(i)", "«logits[r,c]»"),
     "importance": each_view(r"\log \overline{e^{\beta s_{ik}}}"),
     "noise": each_view(r"\log \sum_k e^{s_{ik}}"),

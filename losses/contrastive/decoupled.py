@@ -11,7 +11,8 @@ from lossprism.losses.contrastive.in_batch_symbols_and_counts import (
     QUERY_SYMBOLS,
     temperature_parameter,
 )
-from lossprism.losses.contrastive.nt_xent import NT_XENT
+from lossprism.losses.contrastive.info_nce_minimum_and_collapse import keys_beside
+from lossprism.losses.contrastive.nt_xent import NT_XENT, VIEWS
 from lossprism.losses.gather import gathered
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import log_sum_exp
@@ -184,20 +185,15 @@ def _of_lightly_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_:
     return math.log(2 * count - 2) - simplex_gap(count) / temperature
 
 
-def _others(tensors: dict[str, Tensor]) -> tuple[int, int]:
-    negatives = tensors.get("negatives")
-    return len(tensors["first"]), 0 if negatives is None else len(negatives)
-
-
 def _decoupled_collapse(tensors: dict[str, Tensor], **_: object) -> float:
-    count, beside = _others(tensors)
+    count, beside = len(tensors["first"]), keys_beside(tensors)
     return math.log(count - 1 + beside) if count + beside > 1 else 0.0
 
 
 def _decoupled_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
     """Return InfoNCE's minimum: a simplex, tilted from further negatives. Weights average to at
     least 1."""
-    count, beside = _others(tensors)
+    count, beside = len(tensors["first"]), keys_beside(tensors)
     if count + beside == 1:
         return 0.0
     if beside == 0:
@@ -212,8 +208,6 @@ def _decoupled_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_: 
 
     return least_on_grid(value_at, (0, math.pi / 2), (0, math.pi / 2))
 
-
-VIEWS = ("views", "similarities", "logits", "place", "partner", "positive", "others")
 
 OF_LIGHTLY = Convention(
     "lightly 1.6.0",

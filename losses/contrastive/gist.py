@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -170,11 +170,8 @@ def gist(
             missing, arguments = arguments, missing
         raise ValueError(f"{missing} is missing: it goes together with {arguments}")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = cast(
-        "tuple[Tensor, Tensor, Tensor | None]",
-        input_checks.vectors(
-            input_checks.for_products(queries), queries=queries, keys=keys, negatives=negatives
-        ),
+    queries, keys, negatives = input_checks.with_negatives(
+        input_checks.for_products(queries), negatives, queries=queries, keys=keys
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
     guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
@@ -185,7 +182,6 @@ def gist(
             raise ValueError(
                 f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
             )
-    input_checks.must_be_paired(queries=queries, keys=keys)
     still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
     arguments = (queries, keys, negatives, 1 / temperature, *still, *settings)

@@ -350,9 +350,8 @@ def _equivalent(
     else:
         kind = "MultipleNegativesRankingLoss"
         named = tuple(way.replace("key", "doc") for way in ways)
-        settings = f', directions={named}, partition_mode="{"joint" if joint else partition}"'
-        if not joint:
-            settings = settings.replace(partition, "per_direction")
+        mode = "joint" if joint else "per_direction"
+        settings = f', directions={named}, partition_mode="{mode}"'
         if similarity == "dot":
             settings += ", similarity_fct=lambda first, second: first @ second.T"
     return Equivalent(

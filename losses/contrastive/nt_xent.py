@@ -383,3 +383,6 @@ NT_XENT = LossSpec(
         ),
     ),
 )
+
+# Its symbols of what losses of views have in common.
+VIEWS = ("views", "similarities", "logits", "place", "partner", "positive", "others")

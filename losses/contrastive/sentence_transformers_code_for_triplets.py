@@ -4,11 +4,9 @@ from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED
 from lossprism.losses.sentence_transformers_equivalent_record import Equivalent
 
 
-def equivalent_of_mined(
-    kind: str, *, margin: float, distance: str, soft_margin: bool = False
-) -> Equivalent | None:
+def equivalent_of_mined(kind: str, *, margin: float, distance: str) -> Equivalent | None:
     """Return the code of a loss of sentence-transformers that mines by itself."""
-    if soft_margin or distance not in ("euclidean", "cosine"):
+    if distance not in ("euclidean", "cosine"):
         return None
     return Equivalent(
         f"BatchHardTripletLossDistanceFunction, {kind}",

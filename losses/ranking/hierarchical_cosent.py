@@ -139,8 +139,9 @@ HIERARCHICAL_COSENT = LossSpec(
         _total_weight(weights, tensors) * math.log1p(ordered_count(tensors["labels"]))
     ),
     collapse_formula=r"\sum_l \beta_l\, \ln(1 + |P|)",
-    floor=lambda tensors, weights=None, scale=20.0: _times(
-        _total_weight(weights, tensors), least_over_levels(tensors["labels"], scale)
+    floor=lambda tensors, weights=None, scale=20.0: (
+        (least := least_over_levels(tensors["labels"], scale))
+        and _total_weight(weights, tensors) * least
     ),
     floor_formula=r"\sum_l \beta_l \min_{-1 \le s \le 1} \mathcal L_l",
     references=("S1 eq. 54",),
@@ -150,7 +151,3 @@ HIERARCHICAL_COSENT = LossSpec(
 def _total_weight(weights: Tensor | tuple[float, ...] | None, tensors: dict[str, Tensor]) -> float:
     levels = tensors["level_scores"][:, 0].double()
     return float(level_weights(weights, levels).sum())
-
-
-def _times(factor: float, value: float | None) -> float | None:
-    return None if value is None else factor * value

@@ -33,11 +33,6 @@ def by_gap_collapse(tensors: dict[str, Tensor], **_: object) -> float:
     return count and math.log(2) * float(sum_of_gaps(tensors["labels"].double())) / count
 
 
-def _two_levels(labels: Tensor) -> int | None:
-    """|P| if the labels have at most two values, else None."""
-    return ordered_count(labels) if len(labels.unique()) <= 2 else None
-
-
 def _logistic_at(difference: float, count: int, reduction: str) -> float:
     """The loss when every one of `count` ordered pairs has this scaled difference."""
     each = softplus_at(difference)
@@ -55,8 +50,9 @@ def logistic_floor(
     farthest = scale * (within[1] - within[0])
     if math.isinf(farthest):
         return 0.0
-    count = _two_levels(tensors["labels"])
-    return None if count is None else _logistic_at(-farthest, count, reduction)
+    if len(tensors["labels"].unique()) > 2:
+        return None
+    return _logistic_at(-farthest, ordered_count(tensors["labels"]), reduction)
 
 
 def binary_floor(tensors: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import TrainerCallback
 
 from lossprism.losses.sentence_transformers.batch_measurement_record import Measured, Texts
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged, paired
+from lossprism.losses.sentence_transformers.duplicate_texts import rows_of_tokens
 from lossprism.losses.sentence_transformers.library_loss_recognition import CALLBACK_RECORD
 from lossprism.losses.sentence_transformers.loss_call_recorder import (
     Call,
@@ -174,17 +174,7 @@ def _losses_of(trainer: Any) -> list[nn.Module]:
 
 def _decoded(model: Any, column: Mapping[str, Tensor]) -> Iterator[str]:
     """Return the texts of a column, decoded from its tokens."""
-    tokens, tokenizer = column["input_ids"].cpu(), model.tokenizer
-    decode = getattr(tokenizer, "decode")  # noqa: B009
-    if tokens.ndim == 1:
-        starts = column["offsets"].tolist()
-        pieces = [
-            tokens[start:stop].tolist()
-            for start, stop in zip(starts, [*starts[1:], len(tokens)], strict=True)
-        ]
-    else:
-        mask = column.get("attention_mask")
-        there = torch.ones_like(tokens) if mask is None else mask.cpu()
-        pieces = [row[on.bool()].tolist() for row, on in zip(tokens, there, strict=True)]
-    for piece in pieces:
-        yield decode(piece, skip_special_tokens=True)
+    decode = getattr(model.tokenizer, "decode")  # noqa: B009
+    with_prompt = {name: one for name, one in column.items() if name != "prompt_length"}
+    for tokens in rows_of_tokens(with_prompt):
+        yield decode(tokens, skip_special_tokens=True)

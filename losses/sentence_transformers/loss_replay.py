@@ -92,7 +92,9 @@ def _measured(loss: nn.Module, call: TrainerCall) -> Measured:
     examples = _detached(_read(plain, call))
     if len(examples.scores) != len(examples.labels) and len(call.columns) > 1:
         return Measured(call.number, None)
-    positives, negatives = mean_similarities(examples, of_batch=_of_batch(call))
+    # Of an unknown loss, rows without labels are compared with each other.
+    of_batch = call.labels is None and not call.crossed
+    positives, negatives = mean_similarities(examples, of_batch=of_batch)
     return Measured(call.number, examples, positives=positives, negatives=negatives)
 
 
@@ -150,12 +152,6 @@ def _loss_for_shape(call: TrainerCall) -> TrainingLoss:
     return _loss_of("cosent" if call.crossed else name)(call.model)
 
 
-def _of_batch(call: TrainerCall) -> bool:
-    """Return whether rows are compared with each other: for an unknown loss, if they have no
-    labels."""
-    return call.labels is None and not call.crossed
-
-
 def _replayed(loss: TrainingLoss, call: TrainerCall, outputs: Sequence[Tensor]) -> TrainingLoss:
     """Return a copy of the loss, with its rules and weights, on a replayed model."""
     replica = copy.copy(loss)
@@ -188,8 +184,7 @@ def _measure(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) ->
     if not math.isclose(float(value.detach()), call.number, **close):
         return None
     spec = replica.spec.scored_as(_score_kind(replica, call))
-    differentiated = [one for one in leaves if one.requires_grad]
-    effective, norm = figures_of_gradients(value, terms, differentiated)
+    effective, norm = figures_of_gradients(value, terms, leaves)
     plain = plain_settings(settings)
     with torch.no_grad():
         fixed = {name: tensor.detach() for name, tensor in read.items()}
@@ -198,8 +193,7 @@ def _measure(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) ->
             collapse = _at_collapse(replica, call, leaves, settings)
         floor = reference_value(spec, "floor", fixed, plain, lists)
     examples = _detached(examples)
-    of_batch = spec.of_positives
-    positives, negatives = mean_similarities(examples, of_batch)
+    positives, negatives = mean_similarities(examples, spec.of_positives)
     return Measured(
         call.number,
         examples,

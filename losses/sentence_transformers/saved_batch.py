@@ -8,10 +8,9 @@ import json
 import os
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -71,7 +70,7 @@ def write(folder: Path, batch: SavedBatch) -> Path:
     arrays = {name: tensor.detach().float().cpu().contiguous() for name, tensor in tensors.items()}
     header = {
         name: value
-        for name, value in asdict(_without_tensors(batch)).items()
+        for name, value in vars(batch).items()
         if name not in ("columns", "scores", "labels")
     }
     head = json.dumps({"version": VERSION, "columns": len(batch.columns), **header})
@@ -83,11 +82,6 @@ def write(folder: Path, batch: SavedBatch) -> Path:
     finally:
         temporary.unlink(missing_ok=True)
     return path
-
-
-def _without_tensors(batch: SavedBatch) -> SavedBatch:
-    """Drop the tensors, which `asdict` would copy."""
-    return replace(batch, columns=(), scores=None, labels=torch.empty(0))
 
 
 def saved_batch_paths(folder: Path) -> list[Path]:

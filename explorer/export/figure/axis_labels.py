@@ -125,12 +125,9 @@ class Axis:
                     for end, (key, size) in zip(ends, groups, strict=True)
                 ]
         limit = MAX_NAMED if len(self) <= MAX_NAMED else 9
-        step = next(step for step in _round_steps() if len(self) / step <= limit)
+        steps = (digit * 10**k for k in range(9) for digit in (1, 2, 5))
+        step = next(step for step in steps if len(self) / step <= limit)
         return [(at + 0.5, at + 0.5, keys[at]) for at in range(step - 1, len(self), step)]
-
-
-def _round_steps() -> itertools.chain:
-    return itertools.chain.from_iterable((10**k, 2 * 10**k, 5 * 10**k) for k in range(9))
 
 
 def gutter_of(axis: Axis, pen: Pen, cell: float, room: float = NAME_ROOM) -> float:

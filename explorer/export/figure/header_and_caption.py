@@ -74,28 +74,6 @@ def document(legend: FigureText, pen: Pen, width: float, parts: list[str], y: fl
     height = y + max(pen.margin - 6, 0)
     if not pen.picture_only:
         parts, height = _with_caption(legend, pen, width, parts, y)
-    return _document(legend, pen, width, height, parts)
-
-
-def _with_caption(
-    legend: FigureText, pen: Pen, width: float, parts: list[str], y: float
-) -> tuple[list[str], float]:
-    """Return the parts with the caption below `y`, and the total height."""
-    palette = pen.palette
-    y += 10
-    parts = [*parts, line(pen.margin, y, width - pen.margin, y, palette.line)]
-    y += 22
-    for place, sentence in enumerate(legend.caption):
-        for text in wrapped(sentence, width - 2 * pen.margin - 80, pen.fit(13)):
-            style = {"size": 13.0, "fill": palette.faint if place else palette.ink}
-            parts.append(pen.text(pen.margin, y, text, weight=0 if place else 600, **style))
-            y += 19
-    end = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
-    parts.append(pen.text(width - pen.margin, y - 19, "LossPrism", **end))
-    return parts, y - 19 + max(pen.margin - 6, 6)
-
-
-def _document(legend: FigureText, pen: Pen, width: float, height: float, parts: list[str]) -> str:
     palette, inches = pen.palette, pen.size.inches
     colour, opacity = palette.hatch[:7], f"{int(palette.hatch[7:], 16) / 255:.2f}"
     hatch = (
@@ -124,3 +102,21 @@ def _document(legend: FigureText, pen: Pen, width: float, height: float, parts: 
             "",
         ]
     )
+
+
+def _with_caption(
+    legend: FigureText, pen: Pen, width: float, parts: list[str], y: float
+) -> tuple[list[str], float]:
+    """Return the parts with the caption below `y`, and the total height."""
+    palette = pen.palette
+    y += 10
+    parts = [*parts, line(pen.margin, y, width - pen.margin, y, palette.line)]
+    y += 22
+    for place, sentence in enumerate(legend.caption):
+        for text in wrapped(sentence, width - 2 * pen.margin - 80, pen.fit(13)):
+            style = {"size": 13.0, "fill": palette.faint if place else palette.ink}
+            parts.append(pen.text(pen.margin, y, text, weight=0 if place else 600, **style))
+            y += 19
+    end = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
+    parts.append(pen.text(width - pen.margin, y - 19, "LossPrism", **end))
+    return parts, y - 19 + max(pen.margin - 6, 6)

@@ -60,7 +60,7 @@ class _PageDrawing:
                 self.draw(element)
             elif name == "text":
                 self._text(element)
-            elif name in ("rect", "line", "path", "polyline", "circle", "image"):
+            elif name in ("rect", "line", "path", "circle", "image"):
                 self._shape(name, element.attrib)
 
     def _shape(self, name: str, of: dict[str, str]) -> None:
@@ -97,8 +97,8 @@ class _PageDrawing:
             self.pdf.line(*numbers("x1", "y1", "x2", "y2"))
         elif name == "circle":
             self.pdf.circle(*numbers("cx", "cy", "r"), style=how)
-        elif name in ("path", "polyline"):
-            for part in re.split("[Mm]", of.get("d") or of["points"]):
+        else:
+            for part in re.split("[Mm]", of["d"]):
                 flat = list(map(float, NUMBER.findall(part)))
                 points = list(zip(flat[::2], flat[1::2], strict=True))
                 if points:

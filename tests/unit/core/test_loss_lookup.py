@@ -8,8 +8,6 @@ import pytest
 
 from lossprism.explorer.core.library_classes_without_loss import RELATED_CLASSES
 from lossprism.explorer.core.loss_lookup import (
-    close_losses,
-    close_names,
     loss_called,
     losses_called,
     other_names,
@@ -18,7 +16,7 @@ from lossprism.explorer.locale import LANGUAGES, say, title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.api.endpoint_functions import compute_loss, list_losses
 from lossprism.losses import LOSSES
-from lossprism.losses.loss_name_matching import plain
+from lossprism.losses.loss_name_matching import closest, plain
 from tests.sentences import pattern_of, raises_problem
 
 
@@ -161,8 +159,7 @@ def test_other_names_lead_to_a_loss_and_a_convention_of_it():
     ],
 )
 def test_a_name_that_is_written_wrongly_is_met_by_the_one_that_was_meant(written, meant):
-    assert close_names(written)[0] == meant
-    assert close_losses(written)[0] == losses_called(meant)[0].name
+    assert closest(written, LOSSES.known())[0] == (meant, losses_called(meant)[0].name)
     with raises_problem("unknown_loss_close") as refused:
         losses_called(written)
     assert meant in str(refused.value)
@@ -172,12 +169,12 @@ def test_one_letter_less_is_understood_of_every_loss():
     """Names that are other losses' too, such as n_pair without a letter, may mean either."""
     for name in LOSSES:
         if len(name) >= 6:
-            assert any(one.name == name for close in close_names(name[:-1])
+            assert any(one.name == name for close, _ in closest(name[:-1], LOSSES.known())
                        for one in losses_called(close)), name  # fmt: skip
 
 
 @pytest.mark.parametrize("written", ["nowhere", "xx", "完全", "0.5"])
 def test_a_name_like_no_other_is_met_by_all_that_there_are(written):
-    assert close_names(written) == []
+    assert closest(written, LOSSES.known()) == []
     with pytest.raises(Problem, match="Known: cosent, "):
         losses_called(written)
