@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from string import digits
 
 from lossprism.explorer.runtime.problem import Problem
@@ -53,6 +53,7 @@ CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
 _TEXTS = frozenset(ANCHOR_NAMES).union(*PAIR_NAMES, *POSITIVE_NAMES)
 _ALL_NAMES = _TEXTS.union(SCORE_NAMES, TEACHER_NAMES, MARGIN_NAMES, DIALOGUES)
+MAX_LISTED = 20  # names in a sentence
 
 
 def recognised(names: Sequence[str]) -> int:
@@ -126,7 +127,8 @@ def choose_columns(
     without = provided.get(TEACHER) == NO_SCORE and NO_SCORE not in names
     if without:
         del provided[TEACHER]
-    chosen = _requested_columns(names, provided)
+    roles_of_pairs = (*PAIR_ROLES, TEACHER, *TRIPLET_ROLES)
+    chosen = requested_columns(names, provided, roles_of_pairs)
     teacher = chosen.pop(TEACHER, None)
     if teacher is None and not without:
         teacher = _teacher_by_name(names, chosen)
@@ -264,11 +266,7 @@ def candidate_columns(
     if not known.fullmatch(plain_name(names[one])):
         return (one,)
     taken = set(chosen.values()) - {one}
-    return tuple(
-        place
-        for place, name in enumerate(names)
-        if place not in taken and known.fullmatch(plain_name(name))
-    )
+    return tuple(place for place in _named(names, known) if place not in taken)
 
 
 def names_guide(name: str) -> bool:
@@ -286,16 +284,19 @@ def names_candidate(name: str) -> bool:
     return any(known.fullmatch(plain_name(name)) for known in (POSITIVE, NEGATIVE))
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
+def listed(names: Sequence[str]) -> str:
     """List the names in quotation marks, cut off where a message would become unreadable."""
-    shown = ", ".join(f"“{name[:40]}”" for name in names[:most])
-    return shown + (", …" if len(names) > most else "")
+    shown = ", ".join(f"“{name[:40]}”" for name in names[:MAX_LISTED])
+    return shown + (", …" if len(names) > MAX_LISTED else "")
 
 
-def _requested_columns(names: Sequence[str], requested: Mapping[str, str]) -> dict[str, int]:
-    chosen = {}
+def requested_columns(
+    names: Sequence[str], requested: Mapping[str, str], roles: Collection[str]
+) -> dict[str, int]:
+    """Return the positions of the chosen columns. Raises Problem for an impossible choice."""
+    chosen: dict[str, int] = {}
     for role, name in requested.items():
-        if role not in (*PAIR_ROLES, TEACHER, *TRIPLET_ROLES):
+        if role not in roles:
             raise Problem("column_role_unknown", role=role)
         position = position_of(names, str(name))
         if position in chosen.values():
@@ -367,7 +368,8 @@ def _by_name(
         for first, second in known:
             if first in plain and second in plain:
                 roles = {"first": plain.index(first), "second": plain.index(second)}
-                return dict(chosen) | roles if not _shared(chosen, roles) else dict(chosen)
+                is_free = {*chosen.values()}.isdisjoint(roles.values())
+                return {**chosen, **roles} if is_free else dict(chosen)
     return dict(chosen)
 
 
@@ -376,10 +378,6 @@ def _anchored_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[s
     positives = (plain_name(names[place]) for place in _named(names, POSITIVE))
     known = [(anchor, positive) for positive in positives for anchor in ANCHOR_NAMES]
     return _by_name(names, chosen, known)
-
-
-def _shared(chosen: Mapping[str, int], roles: Mapping[str, int]) -> bool:
-    return bool(set(chosen.values()) & set(roles.values()))
 
 
 def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
@@ -404,7 +402,7 @@ def _scored_by_content(
     free = [position for position in range(len(names)) if position not in pair.values()]
     if "score" not in pair:
         searched = [p for p in free if may_be_score(p) and names_search_score(names[p], names)]
-        known = {*searched, *(p for p in free if _is_no_score(names[p]))}
+        known = {*searched, *(p for p in free if names_rank(names[p]) or _counts_rows(names[p]))}
         scores = [p for p in free if is_score(p) and p not in known]
         if searched and not scores and not any(map(names_candidate, names)):
             column = names[searched[0]]
@@ -419,11 +417,6 @@ def _scored_by_content(
 def _may_name_score(name: str) -> bool:
     """True if a column of this name may hold scores in words of its own: "esci_label"."""
     return LIKE_SCORE.fullmatch(name.strip().casefold()) is not None
-
-
-def _is_no_score(name: str) -> bool:
-    """True if a column of numbers is named as a counter or rank of rows."""
-    return names_rank(name) or _counts_rows(name)
 
 
 def _counts_rows(name: str) -> bool:

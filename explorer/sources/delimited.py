@@ -86,8 +86,9 @@ def delimited(
     (first_row, first), *below = beginning
     if isinstance(first, Problem) and all(isinstance(cells, Problem) for _, cells in below):
         raise first
-    if header is None:
-        header = _has_any(first, chosen) or _is_header(first, [cells for _, cells in below])
+    if header is None and not isinstance(first, Problem):
+        is_named = not chosen.isdisjoint(distinct(first))  # those missing are reported later
+        header = is_named or _is_header(first, [cells for _, cells in below])
     if header and not isinstance(first, Problem):  # an unreadable row names no columns
         columns = distinct(first)
     else:
@@ -285,16 +286,9 @@ def _usual_width(records: Iterable[list[str] | Problem]) -> int:
     return widths.most_common(1)[0][0] if widths else 0
 
 
-def _has_any(first: Sequence[str] | Problem, names: frozenset[str]) -> bool:
-    """True if the row has one of these names; the missing others are reported later."""
-    return not isinstance(first, Problem) and not names.isdisjoint(distinct(first))
-
-
-def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | Problem]) -> bool:
+def _is_header(first: Sequence[str], below: Sequence[Sequence[str] | Problem]) -> bool:
     """Names that a header would hold, words above a column of scores, of paths and ids, or of
     lists, or, where all is text, words shorter than any below them."""
-    if isinstance(first, Problem):
-        return False
     scores = [cell for cell in first if is_score(cell) and not recognised([cell])]
     if (recognised(first) >= 2 or heads_classes(first)) and not scores:
         return True

@@ -35,10 +35,6 @@ class Batches:
     all: Callable[[], Iterator[Any]]
     words: Callable[[], Iterable[Any]]
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return distinct(self.schema.names)
-
 
 def batch_rows(columns: int) -> int:
     """Return how many rows of so many columns are unpacked at once."""
@@ -88,7 +84,7 @@ def batch_records(
     Raises Problem if it unpacks to too much; going through the records does where a damage shows.
     """
     with refuse_damaged(name, kind):
-        columns = batches.columns
+        columns = distinct(batches.schema.names)
         done = unpacked = 0
         for batch in batches.words():
             report(done, batches.rows)

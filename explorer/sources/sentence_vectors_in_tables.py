@@ -104,9 +104,8 @@ class SentenceVectors:
         none has any."""
         if not self._places:
             return None
-        every = np.frombuffer(self._numbers, dtype=np.float32).reshape(-1, self._width)
         places = [self._places.get(sentence, -1) for sentence in sentences]
-        rows = every[places]
+        rows = self.every()[1][places]
         rows[[place < 0 for place in places]] = math.nan
         return rows
 

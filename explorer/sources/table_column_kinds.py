@@ -96,12 +96,10 @@ class Grid:
         return position not in self._groups and self._has_texts(position)
 
     def _has_scores(self, position: int) -> bool:
-        cells = [is_score(cell) for cell in self.column(position)]
-        return bool(cells) and sum(cells) >= 0.8 * len(cells)
+        return self._mostly(is_score, position, 0.8)
 
     def _has_texts(self, position: int) -> bool:
-        cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
-        texts = bool(cells) and sum(cells) >= 0.5 * len(cells)
+        texts = self._mostly(lambda one: isinstance(one, str) and not is_score(one), position, 0.5)
         return texts and not self.is_vectors(position)
 
     @cached_property
@@ -147,8 +145,7 @@ class Grid:
 
     def is_vectors(self, position: int) -> bool:
         """True if the column holds lists of numbers, or lists of such."""
-        cells = [_begins_vector(cell) for cell in self.column(position)]
-        return bool(cells) and sum(cells) >= 0.5 * len(cells)
+        return self._mostly(_begins_vector, position, 0.5)
 
     def may_be_score(self, position: int) -> bool:
         """True if the column may hold scores: anything but text, or a few words that come again and
@@ -173,9 +170,9 @@ class Grid:
         """True if nearly every cell is a list or an object that is written as text."""
         return self._mostly(is_written, position) and not self.is_vectors(position)
 
-    def _mostly(self, holds: Callable[[object], bool], position: int) -> bool:
+    def _mostly(self, holds: Callable[[object], bool], position: int, share: float = 0.9) -> bool:
         cells = [holds(cell) for cell in self.column(position)]
-        return bool(cells) and sum(cells) >= 0.9 * len(cells)
+        return bool(cells) and sum(cells) >= share * len(cells)
 
     def is_blank(self, position: int) -> bool:
         """True if no readable row has anything in the column."""

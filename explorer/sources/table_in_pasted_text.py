@@ -265,12 +265,8 @@ def _plain_cells(line: str) -> Row:
     return [cell.replace("\t", " ") for cell in bar_cells(line)]
 
 
-def _aligned(cut: re.Pattern[str]) -> Callable[[Lines], _FoundTable | None]:
-    """Return what finds the most rows of one width with `cut` between their cells."""
-    return functools.partial(_find_aligned, cut)
-
-
 def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _FoundTable | None:
+    """Find the most rows of one width with `cut` between their cells."""
     rows = [(number, line) for number, line in lines if not _RULE.fullmatch(line)]
     plain = [line.strip() for _, line in rows]
     if cut in _BETWEEN_NUMBERS:
@@ -369,6 +365,6 @@ _FINDERS = (
     _framed,
     _ruled,
     _in_columns,
-    *map(_aligned, (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS)),
+    *(functools.partial(_find_aligned, cut) for cut in (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS)),
     _in_aligned_texts,
 )

@@ -133,10 +133,6 @@ def _list_axes(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     )
 
 
-def _margin_axes(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
-    yield from ()  # no value holds for every teacher
-
-
 def _triplet_axes(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
     """Yield a single triplet: no reference value depends on their number."""
     yield _known_batch(Layout(1, 1, one_query=True), ("candidates", 2))
@@ -281,7 +277,7 @@ def _counts_by_label(positives: int, negatives: int) -> Counts:
 
 _AXES_OF_FAMILY: dict[str, Callable[[ConfiguredLoss, Known], Iterator[Axis]]] = {
     "lists": _list_axes,
-    "margins": _margin_axes,
+    "margins": lambda _, __: iter(()),  # no value holds for every teacher
     "triplets": _triplet_axes,
     "prototypes": _class_axes,
     "sentences": _class_axes,

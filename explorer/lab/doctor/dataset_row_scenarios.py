@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -11,10 +10,9 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import ClassTable
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
-from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.uploaded_vectors import is_own
-from lossprism.explorer.sources.label_words_to_scores import INFERENCE_WORDS
+from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import UNIT
 
@@ -162,20 +160,17 @@ def _whole_lists(profile: Profile, count: int) -> list[int]:
 
 
 def _scenario(profile: Profile, places: list[int], loss: str) -> Scenario:
-    columns, kinds = profile.columns, INFERENCE_WORDS if profile.of_inference else {}
-    labels = (float(profile.labels[at]) for at in places)
-    label_texts = (kinds.get(label) or typed(label) if profile.labelled else "" for label in labels)
-    rows = tuple(
-        (columns.first[at], columns.second[at], label)
-        for at, label in zip(places, label_texts, strict=True)
+    columns, teacher = profile.columns, profile.columns.teacher
+    pairs = Pairs(
+        tuple(columns.first[at] for at in places),
+        tuple(columns.second[at] for at in places),
+        tuple(profile.labels[places].tolist()),
+        labelled=profile.labelled,
+        teacher=None if teacher is None else tuple(float(teacher[at]) for at in places),
+        inference=profile.of_inference,
     )
-    data = Data(source="table", rows=rows, encoder=profile.own_vectors or EMBEDDED)
-    if columns.teacher is not None:
-        scores = ((rows[i], columns.teacher[at]) for i, at in enumerate(places))
-        teacher = tuple(
-            (a, b, typed(score)) for (a, b, _), score in scores if not math.isnan(score)
-        )
-        data = dataclasses.replace(data, teacher=teacher)
+    encoder = profile.own_vectors or EMBEDDED
+    data = Data(source="table", rows=pairs.rows, teacher=pairs.taught_rows, encoder=encoder)
     # The labels of a few rows need not reach the ends of their scale.
     rules = Rules(label_range=profile.label_range if profile.labelled else None)
     return Scenario(data=data, rules=rules, loss=loss)

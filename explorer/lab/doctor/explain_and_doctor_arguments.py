@@ -1,7 +1,6 @@
 """The arguments of ``python app.py explain`` and ``python app.py doctor``."""
 
 import argparse
-from typing import Any
 
 from lossprism.explorer.lab.doctor import (
     OTHER_RUN_SETTINGS,
@@ -106,11 +105,9 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     about = "loss of the other run, where it is not what its log says"
     parser.add_argument("--beside-loss", metavar="LOSS", help=about)
     for name in OTHER_RUN_SETTINGS:
-        kind: dict[str, Any] = (
-            {"type": int, "metavar": "N"} if name in COUNT_OPTIONS else {"type": float}
-        )
+        kind, metavar = (int, "N") if name in COUNT_OPTIONS else (float, "X")
         about = f"of the other run: {(COUNT_OPTIONS | SETTING_OPTIONS)[name]}"
-        parser.add_argument(f"--beside-{name}", **{"metavar": "X", **kind}, help=about)
+        parser.add_argument(f"--beside-{name}", type=kind, metavar=metavar, help=about)
     about = (
         "which column of a table is first, second, score and teacher, or anchor, positive and "
         "negative, or text and class; recognised if left out; score=none where there is none"

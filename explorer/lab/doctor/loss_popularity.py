@@ -19,12 +19,8 @@ class Usage(NamedTuple):
     conventions: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def _usages() -> tuple[Usage, ...]:
-    text = Path(__file__).with_name("loss_popularity.json").read_text("utf-8")
-    return tuple(Usage(**fields) for fields in read_json(text))
-
-
-USAGES = _usages()
+_LISTED = read_json(Path(__file__).with_suffix(".json").read_text("utf-8"))
+USAGES = tuple(Usage(**fields) for fields in _LISTED)
 
 
 def usage_cost(loss: str, convention: str) -> float:

@@ -51,7 +51,7 @@ class TableFacts:
 
     @cached_property
     def in_lists(self) -> bool:
-        return self.profile.has_other_label_share >= MOST
+        return bool(self.profile.has_other_label.mean() >= MOST)
 
     @cached_property
     def in_lists_of_two(self) -> bool:
@@ -92,13 +92,6 @@ class TableFacts:
         """True if many rows of a batch share a text with another one."""
         return self.profile.meetings_in(self.batch).rows / self.batch >= MANY_ROWS_SHARE
 
-    def listed(self, by_order: bool) -> bool:
-        """True if most pairs have other candidates of their first text; `by_order`, with other
-        labels."""
-        if by_order:
-            return self.in_lists
-        return 1 - len(self.profile.single_pairs) / len(self.profile) >= MOST
-
 
 @dataclass(frozen=True)
 class LossOnTable:
@@ -137,7 +130,10 @@ class LossOnTable:
 
     @cached_property
     def listed(self) -> bool:
-        return self.table.listed(self.by_order)
+        """True if most pairs have other candidates of their first text; for a loss on order, with
+        other labels."""
+        profile = self.table.profile
+        return self.table.in_lists if self.by_order else bool(profile.in_list.mean() >= MOST)
 
     @property
     def few_lists(self) -> bool:

@@ -260,19 +260,9 @@ class Profile:
         return np.flatnonzero(same & self.positive if self.of_triplets else same)
 
     @cached_property
-    def single_pairs(self) -> np.ndarray:
-        """The places of pairs whose first text is in no other pair."""
-        return np.flatnonzero(~self.in_list)
-
-    @cached_property
     def has_other_label(self) -> np.ndarray:
         """Mask of the pairs whose first text has another label in another pair [N]."""
-        return text_ids.have_several_labels(self.first, self.labels)
-
-    @property
-    def has_other_label_share(self) -> float:
-        """Share of the pairs whose first text has another label in another pair."""
-        return float(self.has_other_label.mean()) if len(self) else 0.0
+        return text_ids.label_spreads(self.first, self.labels) > 0
 
     @cached_property
     def in_list(self) -> np.ndarray:
@@ -362,7 +352,7 @@ class Profile:
             "positives": self.positives > 0,
             "order": self.labelled and len(self.levels) > 1,
             "sides": self.labelled and 0 < self.positives < len(self),
-            "lists": len(self.single_pairs) < len(self),
+            "lists": bool(self.in_list.any()),
             "teacher": self.has_teacher,
         }
         return frozenset(need for need, met in there.items() if met)

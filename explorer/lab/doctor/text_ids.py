@@ -31,11 +31,6 @@ def ranks(keys: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def have_several_labels(ids: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the mask of the entries whose id has several labels [N]."""
-    return label_spreads(ids, labels) > 0
-
-
 def label_spreads(ids: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the difference of largest and smallest label of the id of each entry [N]."""
     count = int(ids.max(initial=-1)) + 1

@@ -24,7 +24,7 @@ from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
     may_name_class,
     name_classes,
-    position_of,
+    requested_columns,
 )
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.table_column_kinds import Grid
@@ -182,7 +182,7 @@ def read_classes(
         header = names_classes(content) or None
     named = (columns or {}).values()
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
-    text, kind = _columns(grid, _chosen(grid, columns or {}))
+    text, kind = _columns(grid, requested_columns(grid.columns, columns or {}, CLASS_ROLES))
     texts, of, rows, known, skipped = TextBuffer(), [], [], {}, 0
     max_letters = budget("sentence_letters")
     for row, cells in grid.records(lambda *far: report("reading", *far)):
@@ -218,19 +218,6 @@ def read_classes(
         used,
         *how,
     )
-
-
-def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
-    """Return the positions of the chosen columns. Raises Problem for an impossible choice."""
-    positions: dict[str, int] = {}
-    for role, column in columns.items():
-        if role not in CLASS_ROLES:
-            raise Problem("column_role_unknown", role=role)
-        place = position_of(grid.columns, column)
-        if place in positions.values():
-            raise Problem("column_chosen_twice", about="chosen_columns", column=column)
-        positions[role] = place
-    return positions
 
 
 def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:

@@ -52,7 +52,9 @@ def cached_rows(
     `what` names the work in its progress. Raises Problem for an input that is longer than a hosted
     page reads.
     """
-    _check_lengths(inputs)
+    longest, most = max(map(_length, inputs), default=0), budget("sentence_letters")
+    if longest > most:
+        raise logged(Problem("sentence_too_long", count=longest, most=most))
     keys = {entry: (encoder.identity, digest(_parts(entry))) for entry in inputs}
     rows = _known(keys)
     missed = len(keys) - len(rows)
@@ -72,13 +74,6 @@ def cached_rows(
                         rows[entry] = row.copy()  # else one row would keep the whole array alive
                         _cache.put(keys[entry], rows[entry])
     return [rows[entry] for entry in inputs]
-
-
-def _check_lengths(inputs: Sequence[Entry]) -> None:
-    """Raise Problem where an entry is longer than a hosted page reads."""
-    longest, most = max(map(_length, inputs), default=0), budget("sentence_letters")
-    if longest > most:
-        raise logged(Problem("sentence_too_long", count=longest, most=most))
 
 
 def _known(keys: Mapping[Entry, Hashable]) -> dict[Entry, np.ndarray]:

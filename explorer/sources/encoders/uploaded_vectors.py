@@ -47,7 +47,8 @@ class TableVectors(Encoder):
         places = [stored.rows.get(sentence, -1) for sentence in sentences]
         if -1 in places:
             sentence = shortened(sentences[places.index(-1)])
-            raise Problem("vectors_sentence", about="encoder", sentence=sentence, name=self.file)
+            name = file_of(self.name)
+            raise Problem("vectors_sentence", about="encoder", sentence=sentence, name=name)
         return stored.vectors[places]
 
     def pictures(self, sentences: Sequence[str]) -> Mapping[str, str]:
@@ -58,10 +59,6 @@ class TableVectors(Encoder):
         files = _read(self.path, self.name).files
         paths = tuple((text, picture_path(text)) for text in sentences if text in files)
         return _thumbnails(self.path, self.name, tuple(sentences), paths)
-
-    @property
-    def file(self) -> str:
-        return file_of(self.name)
 
 
 def store(

@@ -227,12 +227,8 @@ def _parsed(text: str) -> tuple[list[_Entry], list[int]]:
         for line, topic, value in losses_in(lines):
             entries.append(_Entry(line, False, {topic: value}))
             used.add(line)
-    left = [at for at, line in enumerate(lines, 1) if at not in used and _has_words(line)]
+    left = [at for at, line in enumerate(lines, 1) if at not in used and re.search(r"\w", line)]
     return entries, left
-
-
-def _has_words(line: str) -> bool:
-    return bool(re.search(r"\w", line))
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str, bool]]:

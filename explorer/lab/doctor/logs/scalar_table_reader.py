@@ -80,9 +80,9 @@ NOT_A_CURVE = re.compile(
 def read(name: str, grid: Grid, step: str = "") -> Log:
     """Read the curves of a table from `grid_of`.
 
-    `step` names the column of steps; `ROWS` counts the rows. By default it is the first column with
-    a name of `STEP_NAMES`; in a table of losses without one, rows are counted. Raises Problem
-    without steps, values or rows, naming the columns, and for a table of runs.
+    `step` names the column of steps; `ROW_NUMBERS` counts the rows. By default it is the first
+    column with a name of `STEP_NAMES`; in a table of losses without one, rows are counted. Raises
+    Problem without steps, values or rows, naming the columns, and for a table of runs.
     """
     columns = ", ".join(grid.columns)[:400]
     if not _has_rows(grid):

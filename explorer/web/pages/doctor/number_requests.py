@@ -18,7 +18,7 @@ from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_field_types import Json
-from lossprism.explorer.runtime.validation import invalid_value, quoted
+from lossprism.explorer.runtime.validation import of_type, quoted
 from lossprism.explorer.web.page_requests import JOBS, served
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
@@ -89,10 +89,7 @@ def known_in(request: Json) -> Known:
 
 
 def _text(request: Json, name: str) -> str:
-    value = request.get(name, "")
-    if not isinstance(value, str):
-        raise invalid_value(name, value)
-    return value.strip()
+    return of_type(str)(request.get(name, ""), name).strip()
 
 
 def _number(kind: type[int] | type[float], problem: str, name: str, text: str) -> float | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lossprism.explorer.lab.doctor import OTHER_RUN_SETTINGS
 from lossprism.explorer.lab.doctor.logs.examples import EXAMPLES
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Curve, Log
@@ -40,7 +41,7 @@ LINKED = ("file", "typed")  # logs whose curves a link carries
 RUN_SOURCES = ("example", "file", "typed", "kept")  # a folder has batches of a training, or its log
 LOGS = tuple(EXAMPLES)
 OTHER_RUNS = ("none", *LOGS, "file")
-KNOWN_OF_OTHER_RUN = ("loss", "batch", "temperature", "scale")  # what may be known of another run
+KNOWN_OF_OTHER_RUN = ("loss", *OTHER_RUN_SETTINGS)  # what may be known of another run
 # Points of a curve that the page draws.
 MAX_DRAWN = 2000
 

@@ -29,10 +29,7 @@ export class RunCheck {
     this.unfinished = 0; // files of further ones that are being written
     /** @type {Requests<import("../../../kit/types").Answer<DoctorServer, "kept">>} */
     this.listing = new Requests({
-      ask: async () => {
-        const asked = { folder: this.state.folder, language: language() };
-        return page.server.kept(asked);
-      },
+      ask: () => page.server.kept({ folder: this.state.folder, language: language() }),
       take: (answer) => this.takeBatches(answer),
       again: whileWorking,
       progress: ({ working }) => page.showProgress(working),
