@@ -12,7 +12,6 @@ from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.parameter_values import (
     as_typed,
     chosen_numeric,
-    numeric_parameters,
     spread,
 )
 from lossprism.explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
@@ -21,7 +20,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.single_pass_sweep import Point, passed_points, single_points
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import is_number
-from lossprism.losses import LOSSES, LossSpec, Parameter
+from lossprism.losses import LOSSES, Parameter
 from lossprism.losses.loss_term_structures import Separable
 
 POINTS, MAX_POINTS = 41, 200
@@ -135,31 +134,6 @@ def curves(
         band=band,
         in_one_pass=together,
     )
-
-
-def curves_of(
-    scenarios: Sequence[Scenario],
-    parameter: str = "",
-    *,
-    batch: Batch | None = None,
-    points: int = POINTS,
-    logarithmic: bool | None = None,
-) -> list[Curves | None]:
-    """`curves` of several losses on one batch: along the parameter of this name, or else of this
-    role ("scale", "temperature", "margin"), or else their first one; None for a loss without a
-    number to move."""
-    resolved = [resolve(scenario) for scenario in scenarios]
-    names = [_of_name_or_role(one.spec, parameter) for one in resolved]
-    return [
-        curves(one, name, batch=batch, points=points, logarithmic=logarithmic) if name else None
-        for one, name in zip(resolved, names, strict=True)
-    ]
-
-
-def _of_name_or_role(spec: LossSpec, named: str) -> str | None:
-    known = numeric_parameters(spec)
-    ways = (lambda one: one.name == named, lambda one: one.role == named, lambda _: True)
-    return next((one.name for way in ways for one in known if way(one)), None)
 
 
 def _along(

@@ -119,10 +119,7 @@ def _agree(one: Point, other: Point) -> bool:
         or (
             mine is not None
             and theirs is not None
-            and (
-                math.isclose(mine, theirs, rel_tol=AGREEMENT_TOLERANCE, abs_tol=1e-15)
-                or mine == theirs
-            )
+            and math.isclose(mine, theirs, rel_tol=AGREEMENT_TOLERANCE, abs_tol=1e-15)
         )
         for mine, theirs in pairs
     )

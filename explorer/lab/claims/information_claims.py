@@ -33,7 +33,8 @@ MIN_MARGIN_NATS, BOUND_TOLERANCE = 2.0, 0.15
 
 
 def correlation_for(information: float) -> float:
-    """Return the correlation of each of WIDTH coordinates at which the pair has so many nats."""
+    """Return the correlation of each of DIMENSIONS coordinates at which the pair has so many
+    nats."""
     return math.sqrt(1 - math.exp(-2 * information / DIMENSIONS))
 
 
@@ -167,7 +168,7 @@ def cosine_and_information(_: ClaimBatch) -> Check:
 
 
 def rotation_by(angle: float) -> Tensor:
-    """A turn by the angle in each of WIDTH/2 planes, [WIDTH, WIDTH]."""
+    """A turn by the angle in each of DIMENSIONS/2 planes, [DIMENSIONS, DIMENSIONS]."""
     plane = torch.tensor(
         [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
     ).double()

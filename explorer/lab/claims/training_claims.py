@@ -255,8 +255,7 @@ def _wilson(share: float, total: int) -> tuple[float, float]:
     quantile = NormalDist().inv_cdf((1 + LEVEL) / 2)
     middle = share * total + quantile**2 / 2
     half = quantile * math.sqrt(total * share * (1 - share) + quantile**2 / 4)
-    ends = ((middle + side * half) / (total + quantile**2) for side in (-1, 1))
-    low, high = ends
+    low, high = ((middle + side * half) / (total + quantile**2) for side in (-1, 1))
     # Rounding would leave a little above 0 of a share of 0.
     return max(low, 0.0) if share else 0.0, min(high, 1.0)
 

@@ -84,8 +84,7 @@ class Writer:
         self, sides: tuple[Expression, Expression], alignment: Alignment, kinds: Mapping[int, str]
     ) -> None:
         self.sides, self.met, self.kinds = sides, alignment.met, kinds
-        self.partner = {id(one): two for one, two in alignment.pairs}
-        self.partner |= {id(two): one for one, two in alignment.pairs}
+        self.partner = dict(by_ids(alignment.pairs))
         self.of: dict[int, int] = {}  # side of a node
         self.uses: Counter[int] = Counter()
         for side, expression in enumerate(sides):

@@ -1,9 +1,9 @@
 """Difference of two formulas: shared parts, parts of one only, and parameters at different values.
 
 Everything comes from the two traces: the statements of the definitions as operations
-(`expressions`), the pairing of the operations (`alignment`), and both set as one formula
-(`written`). No LaTeX is read back. The order of the sides does not matter: turned around, "base"
-and "other" change places and nothing else.
+(`operation_graph`), the pairing of the operations (`operation_alignment`), and both set as one
+formula (`aligned_latex`). No LaTeX is read back. The order of the sides does not matter: turned
+around, "base" and "other" change places and nothing else.
 """
 
 import ast
@@ -32,6 +32,7 @@ from lossprism.explorer.lab.compare.operation_graph import (
     Node,
     expression_of,
 )
+from lossprism.explorer.lab.compare.operation_latex import by_ids
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.python_parsing_lock import parsed
@@ -165,11 +166,7 @@ def difference(base: Exploration, other: Exploration) -> Difference:
     kinds: dict[int, Kind] = {}
     for one, two in alignment.pairs:
         kinds[id(one)] = kinds[id(two)] = "parameter" if _differ(one, two) else "shared"
-    partner = {id(one): two for one, two in alignment.pairs} | {
-        id(t): o for o, t in alignment.pairs
-    }
-    instead = {id(one): two for one, two in alignment.instead}
-    instead |= {id(two): one for one, two in alignment.instead}
+    partner, instead = dict(by_ids(alignment.pairs)), dict(by_ids(alignment.instead))
     together = _shared(sides, alignment.pairs) >= LEAST_SHARED
     lines = as_one_formula(sides, alignment, kinds) if together else as_two_formulas(sides)
     return Difference(

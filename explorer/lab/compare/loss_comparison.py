@@ -306,7 +306,7 @@ def kendall(first: Tensor, second: Tensor) -> float | None:
     tie is a 0 among them. None where all values of one are equal.
 
     Values that differ by rounding alone are ties: they are distinguished to a power of the
-    precision (`NEAR`), by the largest of their list.
+    precision (`EQUAL_GRADIENT_POWER`), by the largest of their list.
     """
     signs = [np.sign(one[:, None] - one) for one in map(_rounded, (first, second))]
     sizes = [float(np.square(one).sum()) for one in signs]

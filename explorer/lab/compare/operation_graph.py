@@ -411,7 +411,8 @@ class _Reader:
             return self._node(arguments[0])
         if name in OWN_NAMES:
             name = f"{name}_of"  # a function of that name is not the operation
-        slots = [*_numbered([self._node(one) for one in arguments]), *self._keywords(named)]
+        slots = _numbered(list(map(self._node, arguments)))
+        slots += [(key, self._node(value)) for key, value in named.items()]
         return Node(name, self.place, slots=tuple(slots))
 
     def _over(self, tree: ast.expr | None) -> Node:
@@ -422,10 +423,6 @@ class _Reader:
         dimensions = value if isinstance(value, tuple | list) else (value,)
         node.dimensions = tuple(one for one in dimensions if isinstance(one, int))
         return node
-
-    def _keywords(self, named: Mapping[str, ast.expr]) -> Iterator[tuple[str, Node]]:
-        for name, value in named.items():
-            yield name, self._node(value)
 
     def _of(self, name: str, **slots: Node) -> Node:
         return Node(name, self.place, slots=tuple(slots.items()))

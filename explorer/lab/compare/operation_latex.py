@@ -195,19 +195,17 @@ def _summed(at: At) -> tuple[str, int]:
     if "where" in at.slots:
         below.append(at.operand("where"))
     below.append(at.added("where"))
-    under = r",\ ".join(one for one in below if one)
     body, where = _unmasked(at)
-    under = ",\\ ".join(one for one in (under, where) if one)
+    under = r",\ ".join(filter(None, (*below, where)))
     under = f"_{{{under}}}" if under else ""
     if operation != "logsumexp":
         text, level = body
         text = text if level >= PRODUCT else rf"\bigl({text}\bigr)"
         return rf"{_OVER[operation]}{under} {text}", PRODUCT
-    one = rf"{at.operand('one')} + " if "one" in at.slots else at.added("one")
-    one = f"{one} + " if one and not one.endswith("+ ") else one
+    one = at.operand("one") if "one" in at.slots else at.added("one")
     if not one:
         return rf"\log \sum{under} e^{{{body[0]}}}", PRODUCT
-    return rf"\log\Bigl({one}\sum{under} e^{{{body[0]}}}\Bigr)", WHOLE
+    return rf"\log\Bigl({one} + \sum{under} e^{{{body[0]}}}\Bigr)", WHOLE
 
 
 def _unmasked(at: At) -> tuple[tuple[str, int], str]:

@@ -95,6 +95,6 @@ def _weight(looking: DuplicateSearch, rows: np.ndarray, columns: np.ndarray) -> 
     at, other = (torch.from_numpy(side).to(queries.device) for side in (rows, columns))
     if len(rows) > CELLS_AT_ONCE:  # then all products of these rows take no longer
         products = (queries[top:bottom] @ keys.T)[at - top, other]
-        return float(looking.weight(products, at).double().exp().sum())
-    products = (queries[at] * keys[other]).sum(dim=1)
+    else:
+        products = (queries[at] * keys[other]).sum(dim=1)
     return float(looking.weight(products, at).double().exp().sum())

@@ -19,45 +19,43 @@ class Heaviest:
     shares: np.ndarray
 
 
-def heaviest_terms(terms: SeparableTerms, count: int = MAX_TERMS) -> Heaviest:
-    """Return the `count` largest terms of all N².
+def heaviest_terms(terms: SeparableTerms) -> Heaviest:
+    """Return the MAX_TERMS largest terms of all N².
 
-    Only the rows with the largest best terms are needed: their own best terms already are `count`
+    Only the rows with the largest best terms are needed: their own best terms already are MAX_TERMS
     terms that no term of another row exceeds.
     """
     best = _row_bests(terms)
     rows = np.flatnonzero(best > -np.inf)
-    rows = rows[_top(best[rows], count)]
-    least = best[rows].min() if len(rows) == count else -np.inf
-    terms_of_rows = [_row_terms(terms, row, least, count) for row in rows]
+    rows = rows[_top(best[rows])]
+    least = best[rows].min() if len(rows) == MAX_TERMS else -np.inf
+    terms_of_rows = [_row_terms(terms, row, least) for row in rows]
     if not terms_of_rows:
         nothing = np.zeros(0, dtype=np.int64)
         return Heaviest(nothing, nothing, np.zeros(0), np.zeros(0))
     columns = np.concatenate([places for places, _ in terms_of_rows])
     values = np.concatenate([values for _, values in terms_of_rows])
     of_row = np.repeat(rows, [len(places) for places, _ in terms_of_rows])
-    top = np.lexsort((columns, of_row, -values))[:count]
+    top = np.lexsort((columns, of_row, -values))[:MAX_TERMS]
     return Heaviest(of_row[top], columns[top], values[top], np.exp(values[top] - terms.total))
 
 
-def _top(values: np.ndarray, count: int) -> np.ndarray:
-    """Positions of the `count` largest values, in any order."""
-    if len(values) <= count:
+def _top(values: np.ndarray) -> np.ndarray:
+    """Positions of the MAX_TERMS largest values, in any order."""
+    if len(values) <= MAX_TERMS:
         return np.arange(len(values))
-    return np.argpartition(-values, count - 1)[:count]
+    return np.argpartition(-values, MAX_TERMS - 1)[:MAX_TERMS]
 
 
-def _row_terms(
-    terms: SeparableTerms, row: int, least: float, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and values of the row's terms that are at least `least`, at most `count`."""
+def _row_terms(terms: SeparableTerms, row: int, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of the row's terms that are at least `least`, at most MAX_TERMS."""
     start = int(np.searchsorted(terms.labels, terms.labels[row], "right"))
     values = terms.higher[start:]
     if terms.by_gap:
         values = values + np.log(terms.labels[start:] - terms.labels[row])
     values = terms.lower[row] + values  # in this order the sums round as in `_row_bests`
     places = np.flatnonzero(values >= least)
-    places = places[_top(values[places], count)]
+    places = places[_top(values[places])]
     return start + places, values[places]
 
 

@@ -2,7 +2,8 @@
 
 A term (y_i − y_j) [s_j − s_i + m]₊ is linear where it is not 0, and its weight is the gap of the
 labels. So a block needs no cells: it needs to know how many scores of its rows lie above each
-s_i − m, and the sum of their labels (`runs`). The pairs stand in the order of their labels.
+s_i − m, and the sum of their labels (`hinge_term_counts`). The pairs stand in the
+order of their labels.
 """
 
 from dataclasses import dataclass
@@ -190,7 +191,7 @@ class HingeTerms(BlockSummableTerms[Chunked]):
         known = "_value_and_gradient" in vars(self)
         return known, known
 
-    def heaviest(self, findings: Chunked, limit: int = MAX_TERMS) -> Heaviest:
+    def heaviest(self, findings: Chunked) -> Heaviest:
         """Return the terms of the largest gaps.
 
         Only the rows with the largest best gaps are needed, as in `heaviest_terms`.
@@ -198,20 +199,20 @@ class HingeTerms(BlockSummableTerms[Chunked]):
         thresholds = self.thresholds[self._runs.by_score]
         highest = np.append(-np.inf, np.maximum.accumulate(self.labels[self._runs.by_score]))
         best = highest[np.searchsorted(thresholds, self.scores, "left")] - self.labels
-        rows = np.argsort(-best, kind="stable")[:limit]
+        rows = np.argsort(-best, kind="stable")[:MAX_TERMS]
         rows = rows[best[rows] > 0]
         # No column with a lower label is among the heaviest.
-        least = best[rows[-1]] if len(rows) == limit else 0.0
+        least = best[rows[-1]] if len(rows) == MAX_TERMS else 0.0
         starts = np.searchsorted(self.labels, (self.labels[rows] + least) - abs(least) * 1e-9)
         gaps = [
             self.cells(slice(row, row + 1), slice(start, None))[0]
             for row, start in zip(rows, starts, strict=True)
         ]
-        taken = [np.argsort(-gap, kind="stable")[:limit] for gap in gaps]
+        taken = [np.argsort(-gap, kind="stable")[:MAX_TERMS] for gap in gaps]
         of_row = np.repeat(rows, [len(places) for places in taken])
         columns = np.concatenate([[], *map(np.add, starts, taken)]).astype(np.int64)
         values = np.concatenate([[], *map(np.take, gaps, taken)])
-        top = np.lexsort((columns, of_row, -values))[:limit]
+        top = np.lexsort((columns, of_row, -values))[:MAX_TERMS]
         top = top[values[top] > 0]
         shares = values[top] / max(findings.total, 1e-300)
         return Heaviest(of_row[top], columns[top], np.log(values[top]), shares)

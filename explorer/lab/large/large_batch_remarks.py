@@ -162,7 +162,7 @@ def _spread(batch: LargeBatch, among_all: bool) -> float:
     """Range of the similarities that the loss compares: those of the pairs, or `among_all`
     sentences.
 
-    Beyond COLLAPSED the range of all sentences is not exact: only a collapse matters.
+    Beyond MAX_COLLAPSED_SPREAD the range of all sentences is not exact: only a collapse matters.
     """
     spread = float(np.ptp(batch.scores))
     if not among_all or spread > MAX_COLLAPSED_SPREAD or batch.first_vectors is None:

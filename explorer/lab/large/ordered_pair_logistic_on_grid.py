@@ -2,8 +2,8 @@
 
 Its terms do not split, but they depend smoothly on a difference of scores. So every score is
 replaced by the nodes of a grid near it, the pairs of a block become one number a node, and a block
-costs nodes × nodes whatever its cells. A single term is off by less than `ERROR` of itself, so no
-sum of them is off by more.
+costs nodes × nodes whatever its cells. A single term is off by less than `MAX_RELATIVE_ERROR` of
+itself, so no sum of them is off by more.
 
 The pairs stand in the order of their labels, in chunks that no label is shared by, unless both
 have it alone: between two chunks the mask is then all or nothing.
@@ -148,8 +148,8 @@ class LogisticTerms(BlockSummableTerms[Findings]):
         return self.labels[self._chunks[:-1]], self.labels[self._chunks[1:] - 1]
 
     def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> Tensor:
-        """Differences within short stretches, [stretches, rows, columns]; NO_TERM where there is
-        none."""
+        """Differences within short stretches, [stretches, rows, columns]; ABSENT_DIFFERENCE
+        where there is none."""
         places = starts[:, None] + np.arange((stops - starts).max(initial=1))
         outside = torch.from_numpy(places >= stops[:, None])
         places = np.minimum(places, len(self.labels) - 1)

@@ -137,7 +137,7 @@ def _mean_log_gap(terms: SeparableTerms) -> float:
     """The mean of log(y_i − y_j) over the weights, to 2e-6.
 
     log x = ∫ (e^−t − e^−xt) dt / t, and the mean of e^−xt is again a sum of terms that split. In
-    steps of log t the trapezoidal rule is off by no more than 2 |Γ(2πi / STEP)|.
+    steps of log t the trapezoidal rule is off by no more than 2 |Γ(2πi / INTEGRATION_STEP)|.
     """
     starts = np.flatnonzero(np.diff(terms.labels, prepend=np.nan) != 0)
     labels = terms.labels[starts]

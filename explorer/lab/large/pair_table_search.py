@@ -12,7 +12,6 @@ from lossprism.explorer.lab.large.text_buffer import holding
 from lossprism.explorer.runtime.problem import Problem
 
 ROWS_PER_PAGE = 20
-COLUMNS = ("entry", "label", "score", "gradient")
 # What the page calls the columns that can be compared.
 _NAMES = {
     **{"label": "label", "similarity": "score", "gradient": "gradient"},

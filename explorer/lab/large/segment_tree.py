@@ -205,7 +205,7 @@ class SegmentTree(Generic[Kind]):
         return sums
 
     def _ends(self, starts: np.ndarray, stops: np.ndarray) -> Kind:
-        """Segments of less than SHORTEST pairs."""
+        """Segments of less than MIN_SEGMENT pairs."""
         places = starts[:, None] + np.arange(MIN_SEGMENT)
         segments = _or_empty(self._pairs, places, places < stops[:, None])
         while segments.first.shape[1] > 1:

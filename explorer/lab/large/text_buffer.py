@@ -48,7 +48,7 @@ class TextBuffer(Sequence[str]):
         self._written = self._stops[-1]
 
     def _part(self, start: int, stop: int) -> bytes:
-        """Return the texts from one place to another, with END between them."""
+        """Return the texts from one place to another, with TEXT_END between them."""
         with self._lock:
             if self._file is None:
                 return TEXT_END.join(self._waiting[start:stop])

@@ -17,11 +17,11 @@ from lossprism.explorer.lab.learn.lesson_types import Matrix
 from lossprism.explorer.runtime.base64_arrays import packed
 
 
-def matrix(e: Exploration, step: str = "", facet: str = "weight") -> Matrix:
-    """Return a step of the trace by its name, "" for the terms, in one facet."""
-    seen, _ = looking_at(e, step, facet)
+def matrix(e: Exploration) -> Matrix:
+    """Return the terms by their weights."""
+    seen, _ = looking_at(e, "", "weight")
     shown = one_step(seen, seen.scenario.view.step).shown
-    return Matrix(dataclasses.replace(shown, live="", numbers={}), facet, batch_data(e.batch))
+    return Matrix(dataclasses.replace(shown, live="", numbers={}), "weight", batch_data(e.batch))
 
 
 def batch_data(batch: Batch) -> BatchData:

@@ -48,10 +48,8 @@ def masked_cells(e: Exploration) -> list[tuple[int, int]]:
 def false_negatives_among(batch: Batch, cells: Sequence[tuple[int, int]]) -> int:
     """Return how many of these cells hold a candidate that the labels call right for the query."""
     keys = torch.cat([batch.positives, batch.others])
-    positives = {
-        (batch.pairs.first[pair], batch.pairs.second[pair]) for pair in batch.positives.tolist()
-    }
     queries = batch.positives.tolist()
+    positives = {(batch.pairs.first[pair], batch.pairs.second[pair]) for pair in queries}
     return sum(
         (batch.pairs.first[queries[query]], batch.pairs.second[int(keys[candidate])]) in positives
         for query, candidate in cells

@@ -42,9 +42,9 @@ Records, by their `kind`:
     resumed     records beyond this step no longer count: drop them (−1: all of them)
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and
-`runs.probe(name)` the probe batch, None before it is chosen. `probe_batch.probe_exploration(runs,
-name, step, scenario)` computes any loss on the probe batch as it stood at a recorded step, as
-`explore` does: its `picture` is the matrix.
+`runs.probe(name)` the probe batch, None before it is chosen.
+`probe_batch_exploration.probe_exploration(runs, name, step, scenario)` computes any loss on the
+probe batch as it stood at a recorded step, as `explore` does: its `picture` is the matrix.
 
 On a shared Space (`quota`): `start`, `run_comparison.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;

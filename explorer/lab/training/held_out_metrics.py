@@ -78,10 +78,6 @@ class HeldOut:
         return cls(labels, sentences, first, second, bands, threshold, sides_alike)
 
     @property
-    def is_binary(self) -> bool:
-        return bool(np.isin(self.labels, (0, 1)).all()) and len(set(self.labels)) == 2
-
-    @property
     def is_positive(self) -> bool:
         """True if all pairs are positives of one label: nothing to rank, but queries and keys."""
         label = float(self.labels.max(initial=0.0))
@@ -175,7 +171,7 @@ class HeldOut:
     def _ranks(self, scores: np.ndarray) -> dict[str, object]:
         finite = bool(np.isfinite(scores).all())
         accuracy = auc = bound = None
-        if finite and self.is_binary:
+        if finite and is_binary(self.labels):
             accuracy, bound = best_accuracy(scores, self.labels)
             auc = area_under_curve(scores, self.labels)
         return {
@@ -284,6 +280,11 @@ def correlations(scores: np.ndarray, labels: np.ndarray) -> dict[str, float | No
         "spearman": rank_correlation(scores, labels),
         "pearson": float(np.corrcoef(scores, labels)[0, 1]),
     }
+
+
+def is_binary(labels: np.ndarray) -> bool:
+    """True if the labels are 0 and 1, and both occur."""
+    return np.array_equal(np.unique(labels), (0, 1))
 
 
 def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]:

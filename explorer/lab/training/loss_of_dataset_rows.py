@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
 from lossprism.explorer.lab.training.record_of_training_run_objects import RunParts
 from lossprism.explorer.lab.training.trainer_rows import LISTS
 from lossprism.losses.sentence_transformers.teacher_vector_loss import VECTOR_KEY
-
-if TYPE_CHECKING:
-    pass
 
 
 def batch_loss(session: RunParts, rows: list[dict]) -> torch.Tensor:

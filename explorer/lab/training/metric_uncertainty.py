@@ -18,6 +18,7 @@ from lossprism.explorer.core.rank_correlation import mid_ranks
 from lossprism.explorer.lab.training.held_out_metrics import (
     area_under_curve,
     best_accuracy,
+    is_binary,
     reciprocal,
 )
 
@@ -63,7 +64,7 @@ def pearson(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
 def accuracy(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
     """Return the share of pairs that the best threshold gets right; None for labels other than 0
     and 1. The influences take the threshold as fixed, which changes them little."""
-    if not _is_binary(labels):
+    if not is_binary(labels):
         return None
     value, bound = best_accuracy(scores, labels)
     return Measured(value, ((scores >= bound) == (labels == 1)) - value)
@@ -75,7 +76,7 @@ def auc(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
 
     The influence of a pair is its placement among those of the other label (DeLong et al. 1988).
     """
-    if not _is_binary(labels):
+    if not is_binary(labels):
         return None
     value, positive = area_under_curve(scores, labels), labels == 1
     moved = np.empty(len(scores))
@@ -212,10 +213,6 @@ def _effective_count(values: np.ndarray) -> float:
     squares = np.square(values)
     total = float(np.square(squares).sum())
     return float(squares.sum()) ** 2 / total if total > 0 else 0.0
-
-
-def _is_binary(labels: np.ndarray) -> bool:
-    return bool(np.isin(labels, (0, 1)).all()) and labels.min() < labels.max()
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

@@ -34,13 +34,6 @@ SOURCES = ("rows", "file", "example", "hub")
 SCHEDULES = ("linear", "cosine", "source")
 AUGMENTATIONS = ("cutoff", "reorder")
 DUPLICATE_RULES = ("apart", "leave_out", "keep")
-# Samplers of batches by Explore's names, with the trainer's names.
-TRAINERS = {
-    "in_order": "in_order",
-    "shuffled": "batch_sampler",
-    "no_duplicates": "no_duplicates",
-    "group_by_label": "group_by_label",
-}
 
 
 @dataclass(frozen=True)
@@ -250,7 +243,8 @@ class TrainingPlan:
             "max_grad_norm": self.clipping,
             "seed": self.seed,
             "bf16": self.bf16,
-            "batch_sampler": TRAINERS[self.drawn_by],
+            # The trainer knows the others by the same names.
+            "batch_sampler": "batch_sampler" if self.drawn_by == "shuffled" else self.drawn_by,
             "dataloader_drop_last": examples >= self.batch_size,
             **({"prompts": prompts} if prompts else {}),
         }

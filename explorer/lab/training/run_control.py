@@ -284,7 +284,7 @@ class Runs:
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> FollowedRun:
         """Return its status once it has ended, or when the time is up."""
         end = time.monotonic() + seconds
-        while self._stage(self._run(name)) in LIVE and time.monotonic() < end:
+        while self._stage(self.folder(name)) in LIVE and time.monotonic() < end:
             time.sleep(every)
         return self.status(name)
 
@@ -292,7 +292,7 @@ class Runs:
 
     def status(self, name: str, offset: int = 0) -> FollowedRun:
         """Return the status of a run, and the records of its log since `offset`."""
-        run = self._run(name)
+        run = self.folder(name)
         with _there(run):
             about = self._about(run)  # first: one that has ended by then has all its records
         records, offset = run.records_from(offset)
@@ -314,29 +314,36 @@ class Runs:
 
     def history(self, name: str) -> list[RunRecord]:
         """Return the records that count: those that a resumed run dropped are left out."""
-        return self._run(name).history()
+        return self.folder(name).history()
 
     def probe(self, name: str) -> Probe | None:
         """The probe batch; None while it is not chosen yet."""
-        return self._run(name).probe
+        return self.folder(name).probe
 
     def probe_vectors(self, name: str, step: int) -> np.ndarray | None:
         """The vectors of the probe sentences at a recorded step; None for a cross-encoder."""
-        return load_array(self._run(name).file(f"probe/{int(step)}.npy"))
+        return load_array(self.folder(name).file(f"probe/{int(step)}.npy"))
 
     def probe_guide(self, name: str) -> np.ndarray | None:
         """Return the guide's vectors of the probe sentences; None for a run without one."""
-        return load_array(self._run(name).file(PROBE_GUIDE))
+        return load_array(self.folder(name).file(PROBE_GUIDE))
 
     def probe_teacher(self, name: str) -> np.ndarray | None:
         """The vectors of the probe sentences that a run learns; None for one that learns none."""
-        return load_array(self._run(name).file(PROBE_TEACHER))
+        return load_array(self.folder(name).file(PROBE_TEACHER))
 
     def plan(self, name: str) -> TrainingPlan:
-        return TrainingPlan.from_run(self._run(name).config.plan)
+        return TrainingPlan.from_run(self.folder(name).config.plan)
 
-    def folder(self, name: str) -> RunFolder:
-        return self._run(name)
+    def folder(self, name: object) -> RunFolder:
+        """Return the run of this name, if the visitor may read it."""
+        plain, _, token = str(name).partition(TOKEN_SEPARATOR)
+        run = RunFolder.named(self.root, plain)
+        sent, known = (one.encode("utf-8", "replace") for one in (token, run.token))
+        shared = bool(known) and secrets.compare_digest(sent, known)
+        if not run.is_mine and not shared:
+            raise Problem("training_no_run", name=plain)
+        return run
 
     def _about(self, run: RunFolder) -> RunStatus:
         config = run.config
@@ -370,19 +377,9 @@ class Runs:
         with _there(run):
             return run.stage
 
-    def _run(self, name: object) -> RunFolder:
-        """Return the run of this name, if the visitor may read it."""
-        plain, _, token = str(name).partition(TOKEN_SEPARATOR)
-        run = RunFolder.named(self.root, plain)
-        sent, known = (one.encode("utf-8", "replace") for one in (token, run.token))
-        shared = bool(known) and secrets.compare_digest(sent, known)
-        if not run.is_mine and not shared:
-            raise Problem("training_no_run", name=plain)
-        return run
-
     def _own(self, name: object) -> RunFolder:
         """Return the run of this name, if the visitor may change it."""
-        run = self._run(name)
+        run = self.folder(name)
         if not run.is_mine:
             raise Problem("training_read_only", name=run.name)
         return run

@@ -146,10 +146,8 @@ def _needs_embedded(plan: TrainingPlan) -> bool:
 def _files(folder: Path, under: str) -> Iterable[tuple[str, bytes]]:
     for file in sorted(folder.rglob("*")):
         if file.is_file() and "__pycache__" not in file.parts:
-            yield (
-                "/".join(filter(None, (under, file.relative_to(folder).as_posix()))),
-                (file.read_bytes()),
-            )
+            name = "/".join(filter(None, (under, file.relative_to(folder).as_posix())))
+            yield name, file.read_bytes()
 
 
 def _zipped(path: Path, parts: Iterable[tuple[str, str | bytes]]) -> Path:

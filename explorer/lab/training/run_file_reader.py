@@ -45,7 +45,7 @@ class InvalidEntry(ValueError):
 
 
 def read_as(kind: type[Kind], value: object) -> Kind:
-    """Read a value of JSON as this type. Raises Misfit where it is of another."""
+    """Read a value of JSON as this type. Raises InvalidEntry where it is of another."""
     return _reader(kind)(value)
 
 

@@ -64,6 +64,8 @@ Contents = TypeVar("Contents")
 _NAME = re.compile(r"[\w-]{1,80}")
 # A disk with fewer bytes free is full.
 MIN_FREE_BYTES = 2**20
+# What is read of the end of a log.
+TAIL_BYTES = 20_000
 # Vectors of the guide, and scores of the teacher, for the probe batch.
 PROBE_GUIDE = "probe_guide.npy"
 PROBE_TEACHER = "probe_teacher.npy"
@@ -392,10 +394,10 @@ class RunFolder:
         except OSError:
             return io.BytesIO()
 
-    def tail(self, max_bytes: int = 20_000) -> list[RunRecord]:
-        """Return the whole records of the last `max_bytes` bytes."""
+    def tail(self) -> list[RunRecord]:
+        """Return the whole records of the last TAIL_BYTES bytes."""
         with self._open_log() as file:
-            begin = max(file.seek(0, os.SEEK_END) - max_bytes, 0)
+            begin = max(file.seek(0, os.SEEK_END) - TAIL_BYTES, 0)
             file.seek(begin)
             lines = file.read().split(b"\n")
         # The first and the last line may be incomplete.

@@ -114,8 +114,8 @@ def _on_space(run: RunFolder) -> list[Remark]:
 
 
 def on_space(before: np.ndarray, after: np.ndarray) -> list[Remark]:
-    """Remark on held-out sentences that moved together or apart by MOVED or more, from their
-    vectors [S, D].
+    """Remark on held-out sentences that moved together or apart by MIN_COSINE_CHANGE or more, from
+    their vectors [S, D].
 
     The remark does not extend to other sentences: these may be of a few topics, and other topics
     may have moved otherwise.

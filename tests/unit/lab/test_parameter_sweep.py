@@ -15,7 +15,7 @@ from lossprism.explorer.core.remarks import suggested_scale
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab import single_pass_sweep
-from lossprism.explorer.lab.parameter_sweep import curves, curves_of, ranges_within, sweep
+from lossprism.explorer.lab.parameter_sweep import curves, ranges_within, sweep
 from lossprism.explorer.lab.single_pass_sweep import passed_points, point_of, single_points
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
@@ -237,14 +237,6 @@ def test_a_loss_of_sums_has_no_such_limit():
     assert found.over_scale == pytest.approx(
         [loss / value for loss, value in zip(found.loss, found.values, strict=True)]
     )
-
-
-def test_several_losses_run_along_what_has_one_name_or_role():
-    names = ("cosent", "info_nce", "softmax", "triplet")
-    scenarios = [Scenario(data=RANDOM, loss=name) for name in names]
-    batch = make_batch(RANDOM, Rules())
-    found = curves_of(scenarios, "temperature", batch=batch, points=3)
-    assert [one and one.parameter for one in found] == ["scale", "temperature", None, "margin"]
 
 
 def test_values_may_be_spread_otherwise_and_over_a_part():

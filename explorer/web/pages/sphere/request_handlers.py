@@ -91,13 +91,7 @@ def _filmed(side: Side, points: Placed, steps: Steps) -> SphereFilm:
 
 
 def _curves(filmed: Film) -> dict[str, Floats]:
-    measured = {
-        "loss": filmed.loss,
-        "alignment": filmed.measures.alignment,
-        "uniformity": filmed.measures.uniformity,
-        "effective_rank": filmed.measures.effective_rank,
-        "spearman": filmed.measures.spearman,
-    }
+    measured = {"loss": filmed.loss, **vars(filmed.measures)}
     return {name: packed(values) for name, values in measured.items()}
 
 
