@@ -83,7 +83,7 @@ export function rangeOf(values, columns, view, { fromZero = false } = {}) {
  * pinned one (with `pins`), and the rectangle that a hand drags. `thin`: the least width of a mark in
  * pixels.
  */
-class CellStage {
+export class CellStage {
   /** @param {{ role: string, pins?: boolean, thin?: number }} options */
   constructor({ role, pins = false, thin = 2 }) {
     this.thin = thin;
@@ -243,6 +243,3 @@ class CellStage {
     for (const name of ["row", "column"]) this.overlays[name].classList.toggle("lp-strong", side === name);
   }
 }
-
-/** @param {ConstructorParameters<typeof CellStage>[0]} options */
-export const cellStage = (options) => new CellStage(options);

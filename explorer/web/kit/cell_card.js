@@ -57,7 +57,7 @@ export function pairsAt(shown, row, column) {
  * ("point", pairs, part) where a number of the formula is pointed at, and ("lead", of) where it is entered: the
  * name of the step or parameter that it came from.
  */
-class CellCard {
+export class CellCard {
   /** @param {(...event: Emitted) => void} emit */
   constructor(emit) {
     this.emit = emit;
@@ -164,9 +164,6 @@ class CellCard {
     formula.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
   }
 }
-
-/** @param {ConstructorParameters<typeof CellCard>[0]} emit */
-export const cellCard = (emit) => new CellCard(emit);
 
 /** @type {(step: DrawnStep, row: number, column: number) => HTMLDivElement} */
 function formulaOf(step, row, column) {

@@ -22,10 +22,7 @@ const within = (value, least, count) => Math.max(least, Math.min(least + count -
 
 const DRAG_PIXELS = 6; // pixels that a press moves before it is a drag
 
-/** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
-export const cellGrid = (options) => new CellGrid(options);
-
-class CellGrid {
+export class CellGrid {
   /** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
   constructor({ canvas, lasso, ...hand }) {
     this.canvas = canvas;
@@ -51,11 +48,6 @@ class CellGrid {
       if (!this.drag) hand.hover(null);
     });
     canvas.addEventListener("click", (event) => this.#tap(event));
-  }
-
-  /** What two fingers moved is drawn anew. */
-  settle() {
-    this.pinch.settle();
   }
 
   /** @type {(event: MouseEvent, seen: View) => Cell} */

@@ -2,24 +2,11 @@
 import { contextOf, h } from "./dom.js";
 import { isDark } from "./theme.js";
 
-const RAMPS = /** @type {const} */ (["diverging", "sequential", "mask"]);
-
-/** @type {Map<boolean, ReturnType<typeof readPalette>>} */
-const themes = new Map();
 /** The ramps and marks of the theme in force, as the palette's style sheet has them. */
 export function palette() {
-  const dark = isDark();
-  const known = themes.get(dark) ?? readPalette();
-  themes.set(dark, known);
-  return known;
-}
-
-function readPalette() {
-  const [diverging, sequential, mask] = RAMPS.map((name) => themeColour(name).split(" "));
-  return {
-    ...{ diverging, sequential, mask },
-    ...{ broken: themeColour("broken"), hatch: themeColour("hatch"), sheet: themeColour("sheet") },
-  };
+  const [diverging, sequential, mask] = ["diverging", "sequential", "mask"].map((name) => themeColour(name).split(" "));
+  const [broken, hatch, sheet] = ["broken", "hatch", "sheet"].map(themeColour);
+  return { diverging, sequential, mask, broken, hatch, sheet };
 }
 
 /** @type {(name: string) => string} The value of a colour on white paper, whatever the theme. */

@@ -2,7 +2,7 @@
 // one number that it is. It gets a picture with its batch, wherever these come from.
 import { bytes, floats } from "./base64_arrays.js";
 import {
-  cellCard,
+  CellCard,
   cellWords,
   isMarkedAt,
   labelAndScore,
@@ -108,7 +108,7 @@ class PictureView {
     const speak = (place) => (this.step ? cellWords(this.step, ...place) : "");
     const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, hasBar, speak };
     this.cells = new Matrix(root, options, (...event) => this.#hear(...event));
-    this.card = cellCard((...event) => {
+    this.card = new CellCard((...event) => {
       if (event[0] === "lead") this.#lead(event[1]);
       else emit("point", event[1], event[2] ? this.cellOfCard : null, event[2]);
     });

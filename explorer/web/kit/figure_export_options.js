@@ -1,7 +1,7 @@
 // How figures are taken away: their format, and, the same on all pages, their size and colours and whether words
 // stand around them.
 import { Fold, useLatest } from "./components.js";
-import { h as make, reword, worded } from "./dom.js";
+import { h as make, worded } from "./dom.js";
 import { saveAnswer } from "./file_downloads.js";
 import { h, hosted } from "./preact_view.js";
 import { store, stored } from "./storage.js";
@@ -70,7 +70,6 @@ function choices() {
     only.checked = bare;
   }
   fill();
-  reword(element);
   return element;
 }
 

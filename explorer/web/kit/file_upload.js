@@ -152,8 +152,7 @@ export const FilePicker = ({ id, title, take }) =>
 export const FileArrival = ({ page, note, ...options }) =>
   hosted({
     make: (root) => {
-      const line = document.createElement("p");
-      line.className = "lp-note";
+      const line = h("p.lp-note");
       root.append(...fileArrival(page, { ...options, note: line }), line);
       return line;
     },

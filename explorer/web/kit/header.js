@@ -1,7 +1,7 @@
 // The head of every page: its name, the other pages, the link, looks and language.
 import { isEmbedded, readerAddress } from "./browser_history.js";
 import { askConfirmation } from "./confirmation_dialog.js";
-import { find, h, reword, walkableLine, worded } from "./dom.js";
+import { find, h, walkableLine, worded } from "./dom.js";
 import { pageData } from "./page_data.js";
 import { presentationButton } from "./presentation_mode.js";
 import { GONE } from "./request_scheduling.js";
@@ -85,7 +85,6 @@ export default function header(root, page, server) {
     ),
     ...(kept ? [kept] : []),
   );
-  reword(root);
   const words = () => {
     languageButton.textContent = names[nextLanguage()];
     if (kept && hosted) find(kept, "span").textContent = say("ui.kept", { uploads: hosted.uploads, runs: hosted.runs });

@@ -1,8 +1,8 @@
 // What a matrix and a map of blocks have in common: tabs for their layers, the cells with names and
 // marks along both sides, a scale, and a hand on them. Which cells these are, and what a hand does
 // to them, says whoever asks for the frame.
-import { cellStage, rangeOf } from "./cell_canvas.js";
-import { cellGrid } from "./cell_gestures.js";
+import { CellStage, rangeOf } from "./cell_canvas.js";
+import { CellGrid } from "./cell_gestures.js";
 import { legendBar } from "./colour_legend.js";
 import { h, worded } from "./dom.js";
 
@@ -40,7 +40,7 @@ import { h, worded } from "./dom.js";
 /**
  * `called` is the key of a layer's name, and `choose` hears which one is wanted. `beside` and `below`
  * stand between the cells and their marks; `scale` may put more around the bar of colours. The hand:
- * see `cellGrid`; `turned` hears of the wheel at a cell, and whether it goes nearer.
+ * see `CellGrid`; `turned` hears of the wheel at a cell, and whether it goes nearer.
  * @typedef {object} Options
  * @property {string[]} layers
  * @property {(layer: string) => string} called
@@ -52,10 +52,7 @@ import { h, worded } from "./dom.js";
  * @property {import("./cell_gestures.js").Hand & { turned: (cell: Cell, nearer: boolean) => void }} hand
  */
 
-/** @param {Options} options */
-export const cellFrame = (options) => new CellFrame(options);
-
-class CellFrame {
+export class CellFrame {
   /** @param {Options} options */
   constructor({ layers, called, choose, stage, beside = [], below = [], scale = (bar) => bar, hand }) {
     /** @type {Record<string, HTMLButtonElement>} */
@@ -63,7 +60,7 @@ class CellFrame {
       layers.map((name) => [name, worded("button.lp-tab", called(name), { role: "tab", onclick: () => choose(name) })]),
     );
     this.tabList = h("div.lp-tabs", { role: "tablist" }, Object.values(this.tabs));
-    this.cells = cellStage(stage);
+    this.cells = new CellStage(stage);
     this.canvas = this.cells.canvas;
     this.legend = legendBar();
     this.legendSide = scale(this.legend.element);
@@ -81,7 +78,7 @@ class CellFrame {
       this.legendSide,
     );
     this.all = { rows: 1, columns: 1 };
-    this.grid = cellGrid({ canvas: this.canvas, lasso: this.cells.lasso, ...hand });
+    this.grid = new CellGrid({ canvas: this.canvas, lasso: this.cells.lasso, ...hand });
     this.canvas.addEventListener("wheel", (event) => this.#turn(event, hand), { passive: false });
   }
 
@@ -148,10 +145,5 @@ class CellFrame {
       row: down >= 0 && isMeant("row") ? [down, 0, 1, this.all.columns] : null,
       column: across >= 0 && isMeant("column") ? [0, across, this.all.rows, 1] : null,
     });
-  }
-
-  /** @param {boolean} falls whether the next one falls over the one before */
-  tween(falls) {
-    this.cells.tween(falls);
   }
 }

@@ -6,8 +6,8 @@ import { bare, texNumber } from "./number_format.js";
 const whole = (text = "") => new Int32Array(bytes(text).buffer);
 
 /** @param {import("../wire").Numbers} numbers */
-const unpacked = ({ of, at, rows, columns, parts, kind, ...numbers }) => ({
-  ...{ of, at, rows, columns, parts, kind },
+const unpacked = (numbers) => ({
+  ...numbers,
   values: floats(numbers.values),
   present: bytes(numbers.present ?? ""),
   pairs: whole(numbers.pairs),

@@ -12,7 +12,7 @@ const MOST_NEAR = 6;
 
 /**
  * A name as people may write it: without case, signs, and what stands around it. As `plain` of
- * explorer/core/loss_lookup.py.
+ * losses/loss_name_matching.py.
  * @param {string} name
  */
 export function plain(name) {

@@ -18,7 +18,7 @@ import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 
 /** @typedef {import("../wire").Summand} Summand */
 
-const MOST = 4; // as MOST_PARTS of losses/combined/combined_loss_names.py
+const MOST = 4; // as MAX_PARTS of losses/combined/combined_loss_names.py
 
 /**
  * The fold in which a sum is put together: `loss` is the one that is chosen, and `choose` takes the name of the next.

@@ -7,7 +7,7 @@ import { rangeOf } from "./cell_canvas.js";
 import { ScaleCaption } from "./colour_legend.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
-import { cellFrame } from "./heatmap_frame.js";
+import { CellFrame } from "./heatmap_frame.js";
 import { percent, show } from "./number_format.js";
 import { language, say } from "./translated_sentences.js";
 
@@ -119,7 +119,7 @@ export class Matrix {
   // A click pins; a drag chooses the part to look at; the wheel goes nearer or back.
   #frame() {
     const { layers, words } = this.options;
-    return cellFrame({
+    return new CellFrame({
       layers,
       called: words.layer,
       choose: (layer) => this.emit("layer", layer),
@@ -249,7 +249,7 @@ export class Matrix {
     const step = `${data.name}|${this.#layerName(data)}`;
     const shape = `${data.key}|${Object.values(this.seen).join()}`;
     const before = this.drawnAs;
-    if (before.step !== step && before.shape === shape) this.frame.tween(masked && !before.masked);
+    if (before.step !== step && before.shape === shape) this.frame.cells.tween(masked && !before.masked);
     this.drawnAs = { step, shape, masked };
   }
 
@@ -340,7 +340,7 @@ export class Matrix {
   /** @param {{ left: number, right: number, top: number, bottom: number }} edges in shares of the view */
   #pinch({ left, right, top, bottom }) {
     const { seen } = this;
-    this.frame.grid.settle();
+    this.frame.grid.pinch.settle();
     this.zoom({
       top: Math.round(seen.top + top * seen.rows),
       rows: Math.round((bottom - top) * seen.rows),

@@ -1,7 +1,7 @@
 // The controls of a loss's parameters: numbers, choices, switches and lists of numbers.
 
 import { useLatest } from "./components.js";
-import { h, reveal, reword } from "./dom.js";
+import { h, reveal } from "./dom.js";
 import { parameterValue } from "./parameter_value_or_default.js";
 import { hosted } from "./preact_view.js";
 import { slider } from "./slider.js";
@@ -159,7 +159,6 @@ export function parameterList(change) {
           parameterField(parameter, parameter.default, (v) => change(parameter.name, v)),
         ]);
         element.replaceChildren(...fields.map(([, field]) => field.element));
-        reword(element);
       }
       for (const [parameter, field] of fields) field.set(parameterValue(parameter, values));
       return isNew;

@@ -56,7 +56,6 @@ export function presentationButton(page) {
   // Pages lead to their controls, and from these back to the picture.
   page.on("open_controls", () => pull(drawer.checkVisibility()));
   page.on("close_controls", () => pull(false));
-  reword(bar);
   present(stored("presenting") === "yes");
   return button;
 }

@@ -27,7 +27,7 @@ function allow(name, mib) {
 }
 
 /**
- * The same for a dataset of the hub, with or without its subset (`leave_name` of sources/hub_datasets.py).
+ * The same for a dataset of the hub, with or without its subset (`consent_name` of sources/hub_datasets.py).
  * @param {string} hub
  */
 export const agreeToSet = (hub) => agree(`datasets/${hub.split(":")[0].trim()}`);

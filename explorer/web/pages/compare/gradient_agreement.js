@@ -69,7 +69,7 @@ function AgreementCell({ page, row, column }) {
   const label = say(`compare.agreement.${what}`, { ...letters, value: show(value, 2) });
   const isChosen = page.pair.includes(row) && page.pair.includes(column);
   return h(
-    isChosen ? "td.lp-held" : "td",
+    "td",
     h(
       "button.lp-agrees",
       {

@@ -67,7 +67,7 @@ function MatrixPanel({ page, place, looked }) {
   const hasOptions = page.showsOptions("matrices");
   return h(
     hasOptions ? "section.lp-matrix-box" : "section.lp-matrix-box.lp-without-options",
-    h("div.lp-matrix-of", h(Named, { sides: page.comparedSides, place })),
+    h("div", h(Named, { sides: page.comparedSides, place })),
     hasOptions ? h(StepSelect, { page, place, looked }) : null,
     h(Matrix, { page, place, looked }),
     hasOptions

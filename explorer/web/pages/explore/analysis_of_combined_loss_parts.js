@@ -6,20 +6,16 @@ import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { say, wordOf } from "../../kit/translated_sentences.js";
-import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../wire").PartSeen} PartSeen */
 /** @typedef {import("../../wire").Parts} Parts */
 /** @typedef {{ page: ExplorePage, found: Parts }} Properties */
 
-/** @param {{ page: ExplorePage, block: HTMLElement }} properties */
-function PartsOfSum({ page, block }) {
+/** @param {{ page: ExplorePage }} properties */
+function PartsOfSum({ page }) {
   page.observe("picture");
   const found = page.picture?.parts ?? null;
-  useLayoutEffect(() => {
-    block.style.display = found ? "" : "none";
-  });
   if (!found) return null;
   return group(
     h("h2", say("ui.parts")),
@@ -182,7 +178,7 @@ function OpposedPair({ page, parts, pair, pulls }) {
       "div.lp-row.lp-wrap",
       pulls.map((pull, k) =>
         h(
-          (read(pull) ?? 0) > 0 ? "span.lp-pull.lp-apart" : "span.lp-pull.lp-together",
+          (read(pull) ?? 0) > 0 ? "span.lp-pull.lp-apart" : "span.lp-pull",
           `${wordOf(parts[k].name)} ${written(pull, 3)}`,
         ),
       ),
@@ -229,5 +225,4 @@ function ShareCell({ share }) {
  * @param {HTMLElement} root
  * @param {ExplorePage} page
  */
-export default (root, page) =>
-  show(root, PartsOfSum, { page, block: /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root) });
+export default (root, page) => show(root, PartsOfSum, { page });

@@ -1,7 +1,7 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
 import { bytes } from "../../kit/base64_arrays.js";
 import { paint } from "../../kit/cell_canvas.js";
-import { find, h, reword, setText, worded } from "../../kit/dom.js";
+import { find, h, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
@@ -37,8 +37,6 @@ class Derivation {
     const walking = find(document.body, "#main-matrix .lp-walk");
     walking.append(this.#button(-1, "ui.previous_step", "◀"), this.place, this.#button(1, "ui.next_step", "▶"));
     root.append(h("div.lp-bar", worded("h2", "ui.derivation")), this.list);
-    reword(root);
-    reword(walking);
   }
 
   /**

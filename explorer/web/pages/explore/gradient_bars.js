@@ -1,7 +1,8 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/base64_arrays.js";
 import { batchText } from "../../kit/batch_text_with_picture.js";
-import { contextOf, h, reword, roomOf, setText, walkable, worded } from "../../kit/dom.js";
+import { themeColour } from "../../kit/colours.js";
+import { contextOf, h, roomOf, setText, walkable, worded } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { say } from "../../kit/translated_sentences.js";
 
@@ -11,7 +12,6 @@ import { say } from "../../kit/translated_sentences.js";
 const KINDS = /** @type {Kind[]} */ (["projected", "score"]);
 const MAX_LISTED_PAIRS = 10;
 const CHART_HEIGHT_PX = 120; // of the chart, in pixels
-const THEME_COLOURS = ["up", "down", "line", "pointed"];
 
 /**
  * The kinds of gradient as tabs.
@@ -60,8 +60,6 @@ class GradientBars {
     this.both = null; // where the gradient of a pair is another one than that of its similarity
     /** @type {number[]} */
     this.order = [];
-    /** @type {Record<string, string> | null} */
-    this.inks = null; // read once: to read them would have the page's styles worked out
     this.room = roomOf(this.canvas, () => this.draw());
   }
 
@@ -134,8 +132,7 @@ class GradientBars {
     const { gradient, order } = this;
     const wide = this.room.width;
     const context = this.#cleared(wide);
-    this.inks ??= themeColours();
-    const { up, down, line, pointed: lit } = this.inks;
+    const [up, down, line, lit] = ["up", "down", "line", "pointed"].map(themeColour);
     const width = wide / Math.max(order.length, 1);
     context.fillStyle = line;
     context.fillRect(0, CHART_HEIGHT_PX / 2 - 0.5, wide, 1);
@@ -219,16 +216,10 @@ function pairLine(page, isFirst) {
   return { line, bar, value, texts };
 }
 
-function themeColours() {
-  const style = getComputedStyle(document.body);
-  return Object.fromEntries(THEME_COLOURS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
-}
-
 /** @type {(root: HTMLElement, page: ExplorePage) => void} */
 export default function bars(root, page) {
   const chart = new GradientBars(page);
   root.append(...chart.elements);
-  reword(root);
   chart.canvas.addEventListener("mousemove", (event) => chart.pointAt(event));
   chart.canvas.addEventListener("keydown", (event) => chart.walk(event));
   for (const event of ["mouseleave", "blur"]) chart.canvas.addEventListener(event, () => page.point());
@@ -241,8 +232,5 @@ export default function bars(root, page) {
     chart.take();
   });
   page.on("pointed", () => chart.light());
-  page.on("theme", () => {
-    chart.inks = null;
-    chart.draw();
-  });
+  page.on("theme", () => chart.draw());
 }

@@ -1,5 +1,5 @@
 // A loss of one's own: its file is watched while it is chosen, and edited where the page may.
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, worded } from "../../kit/dom.js";
 import { pageData } from "../../kit/page_data.js";
 import { language, say } from "../../kit/translated_sentences.js";
 
@@ -14,7 +14,6 @@ const INDENT = "    ";
 export default function own(root, page, server) {
   const { own: ownLosses, editable } = pageData.explore;
   const block = /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root);
-  block.style.display = "none";
   if (!ownLosses.length) return;
   /** @type {Map<string, import("../../wire").LoadedOwnFile>} */
   const files = new Map();
@@ -60,7 +59,6 @@ export default function own(root, page, server) {
   });
   page.on("language", () => {
     if (lastReading) reportReading(lastReading);
-    reword(root);
     editor?.name();
   });
   setInterval(() => {

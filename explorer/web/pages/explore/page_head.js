@@ -33,8 +33,6 @@ export default function figures(root, page, server) {
   root.append(problem, head.element, h("div.lp-glance", loss.box, verdict));
   const below = find(document.body, "#main-metrics .lp"); // the picture stands before the other metrics
   below.append(metrics.element);
-  reword(root);
-  reword(below);
 
   function draw() {
     const { picture } = page;

@@ -1,7 +1,7 @@
 // A row of the table of pairs: its cells, what is wrong with them, and what is marked at them.
 
 import { pictureOf } from "../../kit/batch_text_with_picture.js";
-import { h, reword } from "../../kit/dom.js";
+import { h } from "../../kit/dom.js";
 import { say } from "../../kit/translated_sentences.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
@@ -53,7 +53,6 @@ export function pairRow(cells, { isEditable, remove, point }) {
   );
   line.addEventListener("mouseenter", () => point(line.pair === undefined ? [] : [line.pair]));
   line.addEventListener("mouseleave", () => point([]));
-  reword(line);
   return line;
 }
 

@@ -13,7 +13,7 @@ import { takeawayRequests } from "./download_requests.js";
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
 
 /**
- * `second`: which label fits by another model, where one was asked.
+ * `secondOpinionOf`: which label fits by another model, where one was asked.
  * @param {ExplorePage} page
  * @param {(suspect: Suspect) => number} secondOpinionOf
  * @returns {import("../../kit/sortable_table.js").Column<Suspect>[]}

@@ -1,5 +1,5 @@
 // How the figures of the strip vary over many batches of the same data; this batch is marked.
-import { h, reword, setText, worded } from "../../kit/dom.js";
+import { h, setText, worded } from "../../kit/dom.js";
 import { saveCsv } from "../../kit/file_downloads.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
@@ -16,7 +16,7 @@ const DEBOUNCE_MS = 500;
 const [LOW_QUANTILE, HIGH_QUANTILE] = [0.05, 0.95];
 
 /**
- * Values in ascending order, and counts of them in equal bins from `from` to `to`.
+ * How many values lie in each of equal bins from `from` to `to`.
  * @param {number[]} values
  * @param {number} from
  * @param {number} to
@@ -195,7 +195,6 @@ export function variationPart(page, server, boxes) {
   });
   page.on("scenario", draw);
   page.on("language", draw);
-  reword(element);
   return element;
 }
 

@@ -1,7 +1,7 @@
 // The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
 import { floats } from "../../kit/base64_arrays.js";
 import { asTable, h, magnification, worded } from "../../kit/dom.js";
-import { cellFrame } from "../../kit/heatmap_frame.js";
+import { CellFrame } from "../../kit/heatmap_frame.js";
 import { distinctNumbers, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/translated_sentences.js";
@@ -49,8 +49,6 @@ class BlockMap {
     this.pointed = null;
     /** @type {Cell | null} */
     this.pinned = null;
-    /** @type {Facet} */
-    this.facet = "total";
     this.announces = false; // whether the next picture is one to be spoken of
     this.back = arrow("large.back", "←", () => page.back(), "lp-large-back");
     this.forward = arrow("large.forward", "→", () => page.forward());
@@ -84,7 +82,7 @@ class BlockMap {
   }
 
   #frame() {
-    return cellFrame({
+    return new CellFrame({
       layers: FACETS,
       called: (name) => `large.facet.${name}`,
       choose: (name) => this.#choose(/** @type {Facet} */ (name)),
@@ -109,7 +107,6 @@ class BlockMap {
       this.list,
       {
         key: "large.blocks",
-        sorted: null,
         most: 20,
         columns: [
           { key: "large.rows", cell: (b) => span("rows", b.row), by: (b) => b.row },
@@ -138,7 +135,7 @@ class BlockMap {
     const blocks = unpacked(answer);
     this.blocks = blocks;
     this.pointed = null;
-    this.frame.grid.settle();
+    this.frame.grid.pinch.settle();
     this.pin();
     this.draw();
     this.describe();
@@ -158,7 +155,6 @@ class BlockMap {
 
   /** @param {Facet} facet */
   #choose(facet) {
-    this.facet = facet;
     this.page.facet = facet;
     this.draw();
     this.#explain();
@@ -178,8 +174,9 @@ class BlockMap {
   }
 
   draw() {
-    const { blocks, frame, facet } = this;
+    const { blocks, frame } = this;
     if (!blocks) return;
+    const { facet } = this.page;
     const { width: columns, height: rows } = blocks;
     const width = this.#length();
     // Few bands make a lower map, never one that cannot be hit.
@@ -230,7 +227,7 @@ class BlockMap {
     const { blocks, page } = this;
     if (!blocks) return;
     this.about.replaceChildren(comparison(blocks), " ", h("b", concentration(blocks, Boolean(page.window))));
-    this.note.textContent = explanation(blocks, this.facet, Boolean(page.request.parameters.symmetric));
+    this.note.textContent = explanation(blocks, page.facet, Boolean(page.request.parameters.symmetric));
   }
 
   // ---- Pointing and moving -----------------------------------------------------------------
@@ -267,7 +264,7 @@ class BlockMap {
     /** @type {(start: number, end: number, shares: number[]) => number[]} */
     const within = (start, end, shares) => shares.map((share) => start + share * (end - start));
     this.#goTo(this.blocks, [within(first, last, [top, bottom]), within(from, to, [left, right])]);
-    if (String(this.page.window) === before) this.frame.grid.settle(); // nothing new will be drawn
+    if (String(this.page.window) === before) this.frame.grid.pinch.settle(); // nothing new will be drawn
   }
 
   /** @type {(cell: Cell, nearer: boolean) => void} The wheel goes nearer or back, about what is under it. */
@@ -395,7 +392,7 @@ export default function map(root, page) {
     map.pin();
     map.point(null);
   });
-  page.on("problem", () => map.frame.grid.settle());
+  page.on("problem", () => map.frame.grid.pinch.settle());
   page.on("theme", () => map.draw());
   page.on("language", () => {
     map.draw();

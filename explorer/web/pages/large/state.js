@@ -63,6 +63,7 @@ export class LargePage extends PageEvents {
     this.isStale = false; // whether details are of what was asked before
     this.isLearning = false; // whether it takes a while to get others
     this.isJudging = false;
+    /** @type {import("./block_card.js").Facet} */
     this.facet = "total"; // of the map, as it is coloured
     this.drawn = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -1,5 +1,5 @@
 // Where label and encoder disagree, over all pairs: both sentences whole, and what the reader makes of it.
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, worded } from "../../kit/dom.js";
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/label_corrections.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { sortableTable } from "../../kit/sortable_table.js";
@@ -40,7 +40,6 @@ export default function suspects(root, page) {
       { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
       { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
     ],
-    sorted: null,
   });
 
   const corrections = correctionsList({
@@ -49,7 +48,6 @@ export default function suspects(root, page) {
     take: (what) => page.downloads.take(what),
   });
   root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, list, cut, corrections.element);
-  reword(root);
 
   function draw() {
     corrections.fill(page.corrections);

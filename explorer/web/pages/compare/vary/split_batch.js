@@ -1,7 +1,7 @@
 // The same batch processed in another way than in one piece: which comparisons are left, and what the loss and
 // its gradient become.
 import { bytes } from "../../../kit/base64_arrays.js";
-import { cellStage } from "../../../kit/cell_canvas.js";
+import { CellStage } from "../../../kit/cell_canvas.js";
 import { labelOf, letterOf, Named } from "../../../kit/compared_loss_labels.js";
 import { Checkbox, Select } from "../../../kit/components.js";
 import { show } from "../../../kit/number_format.js";
@@ -149,7 +149,7 @@ function Matrix({ sides, place, pieces, drawn }) {
     h("figcaption", h(Named, { sides, place })),
     hosted({
       make: (root) => {
-        const stage = cellStage({ role: "img" });
+        const stage = new CellStage({ role: "img" });
         root.append(stage.element);
         return { stage, key: /** @type {unknown[]} */ ([]) };
       },
@@ -164,7 +164,7 @@ function Matrix({ sides, place, pieces, drawn }) {
 }
 
 /**
- * @param {ReturnType<typeof cellStage>} stage
+ * @param {import("../../../kit/cell_canvas.js").CellStage} stage
  * @param {SplitLoss} pieces
  */
 function drawCells(stage, { cells, shape: [rows, columns] }) {
