@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import terminal_commands as comparing
 from lossprism.explorer.lab.doctor import UNUSABLE_STATUS
-from lossprism.explorer.lab.doctor import explain_and_doctor_arguments as doctoring
+from lossprism.explorer.lab.doctor import explain_and_doctor_command_line_options as doctoring
 from lossprism.explorer.lab.training import train_and_compare_commands as training
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.deployment_policy import (

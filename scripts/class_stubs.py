@@ -21,7 +21,7 @@ from torch import nn
 
 from lossprism.losses import SHIPPED, modules, sentence_transformers
 from lossprism.losses.modules import MODULES
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import EXPORTED
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import EXPORTED
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = "# Written by `python -m scripts.class_stubs` from the LossSpec of each loss.\n"

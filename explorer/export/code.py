@@ -41,7 +41,7 @@ from lossprism.losses.combined.combined_loss_spec import (
 )
 from lossprism.losses.combined.vector_queue import STORED_INPUTS, current_rows
 from lossprism.losses.inputs_that_losses_may_read import READABLE
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 MAX_LOSS_CHANGE = 1e-11

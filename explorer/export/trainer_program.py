@@ -21,7 +21,7 @@ from lossprism.explorer.export.sentence_transformers_equivalent_lookup import (
 )
 from lossprism.explorer.sources.encoders import is_trainable
 from lossprism.explorer.sources.encoders.bundled_encoder import is_embedded
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import trains_as_one
 
 LINE_LETTERS = 96
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from lossprism.explorer.runtime import thread_slot_lending
+from lossprism.explorer.runtime import waiting_request_lends_its_thread
 from lossprism.explorer.runtime.current_visitor import has_key, is_among_strangers, visitor
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
@@ -188,7 +188,7 @@ def light_work_turn(seconds: float, waiting: Waiting = lambda ahead: None) -> It
         with _turn(LIGHT, waiting):
             yield
     else:  # whoever waits for light work needs the place
-        with thread_slot_lending.lent(), _turn(MIDDLING, waiting):
+        with waiting_request_lends_its_thread.lent(), _turn(MIDDLING, waiting):
             yield
 
 
@@ -228,5 +228,5 @@ def heavy_work_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
         yield
         return
     check_memory()
-    with thread_slot_lending.lent(), _turn(HEAVY, waiting):
+    with waiting_request_lends_its_thread.lent(), _turn(HEAVY, waiting):
         yield

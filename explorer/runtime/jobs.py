@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
-from lossprism.explorer.runtime import fair_queue, thread_slot_lending
+from lossprism.explorer.runtime import fair_queue, waiting_request_lends_its_thread
 from lossprism.explorer.runtime.current_visitor import visitor
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.hosted_budgets import budget
@@ -90,7 +90,7 @@ class Job:
         _lower_priority()
         try:
             with (
-                thread_slot_lending.in_pool(None),
+                waiting_request_lends_its_thread.in_pool(None),
                 fair_queue.heavy_work_turn(self._queues),
                 self.counted(),
             ):
@@ -175,7 +175,7 @@ class Job:
         if self._future.done() or not seconds:
             return self._future.done()
         try:
-            with thread_slot_lending.lent():
+            with waiting_request_lends_its_thread.lent():
                 self._future.exception(seconds)
         except TimeoutError:
             return False

@@ -108,8 +108,8 @@ class Worker:
 
 
 # All take their turn (`explorer.runtime.fair_queue`), so that one for each queue is enough.
-LIGHT = Worker("lossprism.explorer.export.exploration_response")
-MIDDLING = Worker("lossprism.explorer.export.exploration_response", niceness=5)
+LIGHT = Worker("lossprism.explorer.export.exploration_and_slider_stop_in_worker")
+MIDDLING = Worker("lossprism.explorer.export.exploration_and_slider_stop_in_worker", niceness=5)
 WORKERS = (LIGHT, MIDDLING)
 
 

@@ -48,15 +48,15 @@ from typing import TYPE_CHECKING, Any
 
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists
 from lossprism.losses.sentence_transformers.dataset_order_sampler import in_order
-from lossprism.losses.sentence_transformers.layer_freezing import layer_stack, move_only
-from lossprism.losses.sentence_transformers.sampler_epoch_coverage_check import check_epoch
-from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors
-from lossprism.losses.sentence_transformers.trainer_batch import Examples
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
     EXPORTED,
     TRAINING_LOSSES,
     training_loss,
 )
+from lossprism.losses.sentence_transformers.layer_freezing import layer_stack, move_only
+from lossprism.losses.sentence_transformers.sampler_epoch_coverage_check import check_epoch
+from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors
+from lossprism.losses.sentence_transformers.trainer_batch import Examples
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 if TYPE_CHECKING:

@@ -54,6 +54,15 @@ from torch import nn
 from lossprism.losses.sentence_transformers.callback import PrismCallback as PrismCallback
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists as whole_lists
 from lossprism.losses.sentence_transformers.dataset_order_sampler import in_order as in_order
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
+    EXPORTED as EXPORTED,
+)
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
+    TRAINING_LOSSES as TRAINING_LOSSES,
+)
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
+    training_loss as training_loss,
+)
 from lossprism.losses.sentence_transformers.given_triplet_training_loss import TripletTrainingLoss
 from lossprism.losses.sentence_transformers.layer_freezing import layer_stack as layer_stack
 from lossprism.losses.sentence_transformers.layer_freezing import move_only as move_only
@@ -64,13 +73,6 @@ from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTra
 from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors as with_vectors
 from lossprism.losses.sentence_transformers.token_and_layer_similarity_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.trainer_batch import Examples as Examples
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import EXPORTED as EXPORTED
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
-    TRAINING_LOSSES as TRAINING_LOSSES,
-)
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
-    training_loss as training_loss,
-)
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss as TrainingLoss
 from lossprism.losses.sentence_transformers.training_losses_with_learned_weights import (
     ClassifierTrainingLoss,

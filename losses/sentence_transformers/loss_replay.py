@@ -18,6 +18,10 @@ from torch import Tensor, nn
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers.batch_measurement_record import Measured
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
+    TRAINING_LOSSES,
+    training_loss,
+)
 from lossprism.losses.sentence_transformers.library_loss_recognition import recognised
 from lossprism.losses.sentence_transformers.loss_call_recorder import TrainerCall
 from lossprism.losses.sentence_transformers.matryoshka_loss_recognition import inner_of, on_prefixes
@@ -30,10 +34,6 @@ from lossprism.losses.sentence_transformers.metrics_from_definition import (
     value_with_terms,
 )
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
-    TRAINING_LOSSES,
-    training_loss,
-)
 from lossprism.losses.sentence_transformers.training_loss_base import TrainingLoss
 
 # By how much our value may differ from the training's for both to be one loss: what float32, and

@@ -30,7 +30,7 @@ ROWS = [["a cat", "a dog", "0.5"], ["a car", "a bus", "0.7"], ["one", "two", "0.
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker("lossprism.explorer.export.exploration_response")
+    made = Worker("lossprism.explorer.export.exploration_and_slider_stop_in_worker")
     made.is_allowed = True
     wait_for(made)
     yield made

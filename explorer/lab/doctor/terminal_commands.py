@@ -41,7 +41,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import (
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import (
     COUNT_OPTIONS,
     SETTING_OPTIONS,
 )

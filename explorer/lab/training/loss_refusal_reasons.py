@@ -32,7 +32,7 @@ from lossprism.explorer.sources.samplers import (
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.combined.combined_loss_names import RECIPES
 from lossprism.losses.labels import LabelRules
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import trains_as_one
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import trains_as_one
 
 
 def checked_corpus(plan: TrainingPlan) -> Corpus:

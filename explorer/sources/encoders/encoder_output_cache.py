@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from lossprism.explorer.runtime import jobs, thread_slot_lending
+from lossprism.explorer.runtime import jobs, waiting_request_lends_its_thread
 from lossprism.explorer.runtime.cache_folder import digest
 from lossprism.explorer.runtime.hosted_budgets import budget
 from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
@@ -86,7 +86,7 @@ def _alone_with(encoder: Encoder) -> Iterator[None]:
     """Requests for one model wait for each other: the second finds what the first computed."""
     lock = _work_locks.setdefault(encoder.identity, threading.Lock())  # setdefault is atomic
     if not lock.acquire(blocking=False):
-        with thread_slot_lending.lent():
+        with waiting_request_lends_its_thread.lent():
             while not lock.acquire(timeout=0.2):
                 jobs.step("waiting", name=encoder.name)
     try:

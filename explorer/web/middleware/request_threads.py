@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from lossprism.explorer.runtime.thread_slot_lending import in_pool
+from lossprism.explorer.runtime.waiting_request_lends_its_thread import in_pool
 
 Result = TypeVar("Result")
 
@@ -15,7 +15,7 @@ MAX_LENT_SLOTS = 200  # threads beside those of a pool that wait; a thread is me
 
 
 class Pool:
-    """So many threads, and one more for each that waits (`runtime.thread_slot_lending`)."""
+    """So many threads, and one more for each that waits and lends its own."""
 
     def __init__(self, limiter: CapacityLimiter) -> None:
         self.limiter = limiter

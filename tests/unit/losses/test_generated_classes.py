@@ -10,7 +10,7 @@ from torch import nn
 
 from lossprism.losses import LOSSES
 from lossprism.losses.modules import MODULES, CosentLoss, PrototypeLoss, loss_module
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
     EXPORTED,
     TRAINING_LOSSES,
 )

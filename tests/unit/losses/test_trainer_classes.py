@@ -12,14 +12,14 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES
-from lossprism.losses.sentence_transformers.loss_call_recorder import TrainerCall
-from lossprism.losses.sentence_transformers.loss_replay import measured
-from lossprism.losses.sentence_transformers.trainer_loss_class_by_name import (
+from lossprism.losses.sentence_transformers.generated_training_loss_classes import (
     EXPORTED,
     NEAR_NAMES,
     library_convention,
     trains_as_one,
 )
+from lossprism.losses.sentence_transformers.loss_call_recorder import TrainerCall
+from lossprism.losses.sentence_transformers.loss_replay import measured
 from tests.tiny import save_bert, static_model
 from tests.unit.losses.test_sentence_transformers import cross_encoder
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lossprism.explorer.runtime import fair_queue, jobs, thread_slot_lending
+from lossprism.explorer.runtime import fair_queue, jobs, waiting_request_lends_its_thread
 from lossprism.explorer.runtime.current_visitor import as_visitor
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.fair_queue import FairQueue, heavy_work_turn
@@ -329,7 +329,7 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
 
 def test_middling_work_keeps_no_place_of_the_pool_and_light_work_keeps_one():
     lent = []
-    with as_visitor(new_key()), thread_slot_lending.in_pool(lent.append):
+    with as_visitor(new_key()), waiting_request_lends_its_thread.in_pool(lent.append):
         with fair_queue.light_work_turn(0):
             assert lent == []
         with fair_queue.light_work_turn(MIDDLING_S):

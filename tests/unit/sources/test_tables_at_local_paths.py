@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import add_to
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.training.new_file_evaluation import read as read_unseen

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from lossprism.explorer import notebook
-from lossprism.explorer.lab.doctor import dataset_reader, explain_and_doctor_arguments
+from lossprism.explorer.lab.doctor import dataset_reader, explain_and_doctor_command_line_options
 from lossprism.explorer.lab.doctor import terminal_commands as doctor
 from lossprism.explorer.lab.training import new_file_evaluation, pair_sources
 from lossprism.explorer.lab.training import train_and_compare_commands as training
@@ -93,7 +93,7 @@ def output_of(commands, *words):
 
 
 def of_doctor(capsys, *words):
-    chosen = output_of(explain_and_doctor_arguments, "doctor", *words)
+    chosen = output_of(explain_and_doctor_command_line_options, "doctor", *words)
     doctor.doctor(chosen)
     return capsys.readouterr().out
 

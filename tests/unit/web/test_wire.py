@@ -17,7 +17,7 @@ import torch
 import lossprism
 from lossprism.explorer.core import own_loss_from_python_file
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export import exploration_response
+from lossprism.explorer.export import exploration_and_slider_stop_in_worker
 from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
 from lossprism.explorer.lab.doctor.data_report import DoctoredData
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun
@@ -215,16 +215,20 @@ def test_explore(pages, tmp_path, monkeypatch):
         for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.under(convention).needs else FEW
             scenario = {"loss": name, "convention": convention, "data": data}
-            found = server.ask("explore", {"scenario": scenario}, exploration_response.Explored)
+            found = server.ask(
+                "explore", {"scenario": scenario}, exploration_and_slider_stop_in_worker.Explored
+            )
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
             for step in range(steps):
                 looked = {
                     "scenario": {**scenario, "view": {"step": step}},
                     "known": found["batch"]["key"],
                 }
-                server.ask("explore", looked, exploration_response.Explored)
+                server.ask("explore", looked, exploration_and_slider_stop_in_worker.Explored)
     table = {"data": {"source": "table", "rows": ROWS}}
-    found = server.ask("explore", {"scenario": table}, exploration_response.Explored)
+    found = server.ask(
+        "explore", {"scenario": table}, exploration_and_slider_stop_in_worker.Explored
+    )
     assert (len(found["skipped"]), found["limited"]) == (1, False)
     nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
     server.ask("explore", {"scenario": nothing}, scenario_and_rows_of_request.Unexplored)
@@ -244,7 +248,9 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("loss", "matryoshka(cosent)+angle", NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
         server.ask(
-            "explore", {"scenario": {"loss": loss}, "known": ""}, exploration_response.Explored
+            "explore",
+            {"scenario": {"loss": loss}, "known": ""},
+            exploration_and_slider_stop_in_worker.Explored,
         )
     server.ask("statistics", {}, exploring.Statistics)
     server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, exploring.Statistics)

@@ -15,7 +15,7 @@ def work_in_turn(
     function: Callable[..., Made | None], resolved: Resolved, name: str, argument: str
 ) -> Made:
     """Return `function(resolved, argument, …)` of a scenario whose batch has this `name`: one of
-    `explorer.export.exploration_response`."""
+    `explorer.export.exploration_and_slider_stop_in_worker`."""
     data = resolved.scenario.data
     batch = None if data.source == "random" else resolved.batch
     seconds = seconds_for(data.random.pairs if batch is None else len(batch))

@@ -24,7 +24,10 @@ from lossprism.explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from lossprism.explorer.export.exploration_response import Explored, explored_scenario
+from lossprism.explorer.export.exploration_and_slider_stop_in_worker import (
+    Explored,
+    explored_scenario,
+)
 from lossprism.explorer.export.figure.appearance import look_in
 from lossprism.explorer.export.figure.figure_files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure

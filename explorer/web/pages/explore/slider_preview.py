@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lossprism.explorer.core.parameter_values import as_typed, chosen_numeric, spread
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.export.drawing_data_types import LeverStop
-from lossprism.explorer.export.exploration_response import stop_of_scenario
+from lossprism.explorer.export.exploration_and_slider_stop_in_worker import stop_of_scenario
 from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
 from lossprism.explorer.runtime.response_field_types import Json
 from lossprism.explorer.web.pages.explore.exploration_worker import work_in_turn

@@ -13,7 +13,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks_by_encoder import (
     encode_class_table,
     encoded_classes,
 )
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import add_to
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.lab.doctor.texts_with_classes_reader import read_classes
 from lossprism.explorer.web.api.dataset_diagnosis import doctor_data

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from lossprism.explorer.lab.doctor import pair_dataset_checks
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import add_to
 from lossprism.explorer.lab.doctor.finding import WARNING, Fault
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.locale import LANGUAGES, catalogue

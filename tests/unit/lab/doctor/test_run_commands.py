@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import add_to
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run
 from lossprism.explorer.lab.doctor.terminal_commands import doctor
 from lossprism.explorer.locale import say

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from lossprism.explorer.lab.doctor.dataset_reader import read_content, read_table
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import add_to
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from lossprism.explorer.lab.doctor.terminal_commands import doctor

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from lossprism.explorer.lab.doctor.explain_and_doctor_arguments import add_to
+from lossprism.explorer.lab.doctor.explain_and_doctor_command_line_options import add_to
 from lossprism.explorer.lab.doctor.terminal_commands import doctor, explain_value
 from lossprism.explorer.locale import LANGUAGES, say
 from tests.sentences import pattern_of

@@ -11,8 +11,8 @@ import { say } from "../../../kit/translated_sentences.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { Downloads } from "../downloads.js";
 import { ExperimentOptions } from "../folding_section.js";
+import { noticedWords } from "./batch_change_summary.js";
 import { Result, useExperiment } from "./experiment_request.js";
-import { noticedWords } from "./experiment_sentences.js";
 import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("./experiment_request.js").Side} Side */

@@ -8,9 +8,9 @@ import { say } from "../../../kit/translated_sentences.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { Downloads } from "../downloads.js";
 import { FoldingSection } from "../folding_section.js";
+import { fallingWords } from "./collapse_summary.js";
 import { Curves, chartsFigure, Scrub } from "./curves.js";
 import { Result, useExperiment } from "./experiment_request.js";
-import { fallingWords } from "./experiment_sentences.js";
 import { LossTable, RefusedCell } from "./loss_table.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */

@@ -1,4 +1,4 @@
-// Which sentence stands beside what was varied.
+// Which losses fall on the way to collapse, in a sentence.
 import { letterOf } from "../../../kit/compared_loss_labels.js";
 import { percent, show } from "../../../kit/number_format.js";
 import { say } from "../../../kit/translated_sentences.js";
@@ -18,19 +18,4 @@ export function fallingWords(ways) {
   const isAny = letters || others.length || !ways.some(Boolean);
   const falling = letters ? [say("compare.vary.falls", { letters })] : [];
   return { falling: isAny ? falling : [say("compare.vary.none_falls")], others };
-}
-
-/**
- * Which losses another value says that something changed, and which keep theirs; null of one that has none.
- * @param {(boolean | null)[]} notices
- */
-export function noticedWords(notices) {
-  /** @param {boolean} yes */
-  const letters = (yes) => notices.flatMap((one, place) => (one === yes ? [letterOf(place)] : [])).join(", ");
-  const [noticing, not] = [letters(true), letters(false)];
-  const sentences = [
-    noticing ? say("compare.vary.noticing", { letters: noticing }) : "",
-    not ? say("compare.vary.not_noticing", { letters: not }) : "",
-  ];
-  return sentences.filter(Boolean).join(" ");
 }
