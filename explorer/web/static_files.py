@@ -42,12 +42,12 @@ _KINDS = {
 }
 # Comments that fill lines of a script or a style sheet of ours.
 _COMMENT = re.compile(rb"^[ \t]*(?://.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", re.MULTILINE)
-# Topics of sentences that a page does not wait for: those of some other page, of problems and of
-# libraries beside ours. They come with the first sentence of them.
+# Topics of sentences that a page does not wait for: those of some other page, of problems, of
+# libraries beside ours, and of figures that the server draws. They come with the first of them.
 LATER_TOPICS = sorted(
     topic
     for topic in {key.partition(".")[0] for key in catalogue(LANGUAGES[0])}
-    if topic in ("parity", "problem") or (HERE / "pages" / topic).is_dir()
+    if topic in ("figure_text", "parity", "problem") or (HERE / "pages" / topic).is_dir()
 )
 
 

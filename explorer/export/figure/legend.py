@@ -31,7 +31,7 @@ def legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float
         out.append(pen.text(x + 20, at, label, size=12, kind="legend"))
     y += LEGEND_HEIGHT + 14
     if cells.masked.any():
-        out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))
+        out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("legend.masked"))
         y += 21
     if cells.broken.any():
         out += _swatch(pen, x, y, palette.broken, pen.say("legend.broken"))

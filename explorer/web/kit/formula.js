@@ -1,6 +1,7 @@
 // LaTeX to formulas. KaTeX is no module: imported, it leaves itself in `window.katex`, from where it
 // is taken.
 import "./vendor/katex/katex.min.js";
+import { parameterValue } from "./parameter_value_or_default.js";
 import { has, say } from "./translated_sentences.js";
 
 const { katex } = globalThis;
@@ -36,4 +37,14 @@ export function plainText(formula) {
   const text = (drawn.querySelector(".katex-html")?.textContent ?? "").replace(/[\u200b\s]/g, "");
   plain.set(formula, text);
   return text;
+}
+
+/**
+ * Some choices have a formula of their own; candidates that are left out are named below it.
+ * @type {(form: import("../wire").Form, chosen: Record<string, import("../wire").Setting>, twins: string) => string}
+ */
+export function formulaOf({ formula, variants, parameters, counted }, chosen, twins) {
+  const at = parameters.map((one) => variants[`${one.name}=${parameterValue(one, chosen)}`]).find(Boolean);
+  const whole = `\\mathcal L = ${at ?? formula}`;
+  return counted && twins === "leave_out" ? `\\begin{gathered}${whole}\\\\[2pt] ${counted}\\end{gathered}` : whole;
 }

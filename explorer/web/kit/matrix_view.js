@@ -96,7 +96,7 @@ export class Matrix {
     this.keeping = h("label.lp-check", this.keeps, worded("span", "ui.keep_range"));
     this.title = h("span.lp-formula");
     this.swatches = {
-      masked: swatch("masked", "figure_text.masked"),
+      masked: swatch("masked", "legend.masked"),
       broken: swatch("broken", "legend.broken"),
     };
     this.note = h("p.lp-note", { hidden: true });

@@ -1,5 +1,5 @@
 // What a reader can do about a problem of a scenario, as buttons beside it.
-import { aboutTeacher } from "./guide_and_teacher_names.js";
+import { aboutTeacher } from "./model_names_as_shown.js";
 
 /**
  * @type {(page: Pick<import("./batch_page_base.js").BatchPage<any>, "ask" | "problem" | "store"> &

@@ -1,6 +1,6 @@
 // What can be put right by a button beside a problem on Explore.
 import { reveal } from "../../kit/dom.js";
-import { aboutTeacher } from "../../kit/guide_and_teacher_names.js";
+import { aboutTeacher } from "../../kit/model_names_as_shown.js";
 import { pageData } from "../../kit/page_data.js";
 import { remediesOf } from "../../kit/scenario_remedies.js";
 import { isEmbedded, useEmbedded } from "./sidebar/encoder.js";

@@ -3,7 +3,7 @@ import { BatchPage } from "../../kit/batch_page_base.js";
 import { History } from "../../kit/browser_history.js";
 import { learn } from "../../kit/combined_loss_names_and_parts.js";
 import { carry } from "../../kit/compare_link.js";
-import { formulaOf } from "../../kit/formula_at_chosen_parameters.js";
+import { formulaOf } from "../../kit/formula.js";
 import { corrected } from "../../kit/label_corrections.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/redacted_scenario_links.js";

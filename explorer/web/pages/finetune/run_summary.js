@@ -2,8 +2,7 @@
 // is, and what it has gained.
 
 import { Notes } from "../../kit/components.js";
-import { tex } from "../../kit/formula.js";
-import { formulaOf } from "../../kit/formula_at_chosen_parameters.js";
+import { formulaOf, tex } from "../../kit/formula.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";

@@ -1,7 +1,6 @@
 // The head of the Large batch page: the loss with its formula, its value, and one sentence.
 
-import { tex } from "../../kit/formula.js";
-import { formulaOf } from "../../kit/formula_at_chosen_parameters.js";
+import { formulaOf, tex } from "../../kit/formula.js";
 import { grouped } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";

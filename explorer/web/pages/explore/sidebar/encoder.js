@@ -1,6 +1,6 @@
 // The encoder of the sentences, and the models that a loss may ask beside it.
 import { Fold, TextField, useDraft } from "../../../kit/components.js";
-import { encoderTitle, isOwnVectors } from "../../../kit/encoder_title.js";
+import { encoderTitle, isOwnVectors } from "../../../kit/model_names_as_shown.js";
 import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/reader_consent.js";

@@ -1,10 +1,10 @@
 // The pairs of a file: which of its columns they are, and the batch of them that is shown.
 import { Select, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
-import { isOwnVectors } from "../../../kit/encoder_title.js";
 import { ColumnFields, EncodingField, HeaderField } from "../../../kit/file_reading_fields.js";
 import { readingNotes } from "../../../kit/file_reading_results.js";
 import { FilePicker, fileContent, tooLarge } from "../../../kit/file_upload.js";
+import { isOwnVectors } from "../../../kit/model_names_as_shown.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request_scheduling.js";

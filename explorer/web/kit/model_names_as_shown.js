@@ -1,6 +1,17 @@
-// Which models beside the scenario's own encoder a loss asks, in words.
+// Names of models as they are shown: the encoder, and the guide and teacher that a loss asks.
 import { show } from "./number_format.js";
 import { say } from "./translated_sentences.js";
+
+const NAMED = /#[0-9a-f]{32}$/; // vectors that a file has of its own texts bear its name
+
+/** @param {string} encoder */
+export const isOwnVectors = (encoder) => NAMED.test(encoder);
+
+/**
+ * The name of an encoder as it is shown: of a file's own vectors that of the file.
+ * @param {string} encoder
+ */
+export const encoderTitle = (encoder) => encoder.replace(NAMED, "");
 
 /** @typedef {Pick<import("../wire").Data, "source" | "guide" | "teacher_model" | "random">} Chosen */
 
