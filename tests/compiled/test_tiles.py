@@ -16,6 +16,7 @@ GRAPHS = [
 
 # That it is one graph the compiler's first half shows. The other half derives the backward pass:
 # of the gradient that a loss has worked out on its way, whatever it is asked for.
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "parameters", "extra"), GRAPHS)
 def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
     monkeypatch.setattr(query_key_losses_by_tiles, "TILE_CELLS", 1)
