@@ -234,7 +234,7 @@ def _gist_by_tiles(
     if kk:
         blocks.append(Block(at_keys, at_keys, absent=too_near(guide_keys, guide_keys)))
     if of_negatives is not None:
-        beyond = slice(2 * count, 2 * count + len(of_negatives))
+        beyond = slice(2 * count, None)
         absent = too_near(guide_queries, unit(of_negatives))
         blocks.append(Block(at_queries, beyond, diagonal=False, absent=absent))
     value, gradient = mean_over_queries(
